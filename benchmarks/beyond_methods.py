@@ -16,6 +16,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from ispca import ISPCA, HorseshoeCounts, HorseshoeRegressor, HorseshoeSurvival
 from ispca.datasets import load, make_survival
 from ispca.penalized import PenalizedCounts, PenalizedRegressor, PenalizedSurvival
+from ispca.stacking import StackedRegressor, StackedSurvival
+from ispca.stacking.candidates import kernel_method
 from ispca.targets import COUNTS, QUANTITY, SURVIVAL
 from ispca.validation import recommended_methods, standard_methods
 
@@ -88,11 +90,13 @@ def columns_of(X: Any, columns: Any) -> Any:
 
 
 def survival_methods() -> dict[str, Any]:
-    """Return reductions with the horseshoe model, penalized models, a forest and the Kaplan-Meier curve."""
+    """Return the stack, kernels, reductions with the horseshoe model, penalized models, a forest and the curve."""
     from sksurv.ensemble import RandomSurvivalForest
 
     forest = RandomSurvivalForest(500, min_samples_leaf=3, max_features="sqrt")
     return {
+        "combined prediction": StackedSurvival(n_jobs=1),
+        "kernels": kernel_method("survival"),
         **horseshoe("survival", HorseshoeSurvival(**ONCE)),
         "lasso": PenalizedSurvival(choice="best"),
         "ridge": PenalizedSurvival(penalty="ridge", choice="best"),
@@ -125,8 +129,10 @@ def count_methods() -> dict[str, Any]:
 
 
 def regression_methods() -> dict[str, Any]:
-    """Return reductions with the horseshoe model, penalized models, partial least squares and the mean."""
+    """Return the stack, kernels, reductions with the horseshoe model, penalized models, PLS and the mean."""
     return {
+        "combined prediction": StackedRegressor(n_jobs=1),
+        "kernels": kernel_method("regression"),
         **horseshoe("regression", HorseshoeRegressor(**ONCE)),
         "lasso": PenalizedRegressor(choice="best"),
         "ridge": PenalizedRegressor(penalty="ridge", choice="best"),

@@ -62,6 +62,15 @@ def test_samples_that_were_not_in_memory(problem, tmp_path):
     assert np.allclose(loaded.predict(X), KernelRegressor().fit(X, y).predict(X), rtol=0, atol=1e-9)
 
 
+def test_heavy_tails_are_stored(problem, tmp_path):
+    X, y = problem
+    model = KernelRegressor().fit(X, y + 100 * (np.arange(40) == 3))
+    assert model.degrees_of_freedom_ == 3
+    assert np.array_equal(reloaded(model, tmp_path).predict_interval(X), model.predict_interval(X))
+    with pytest.raises(ModelFileError, match="degrees_of_freedom_"):
+        load_model(forged(tmp_path / "model", lambda model, _: model["fitted"].update(degrees_of_freedom_=1.5)))
+
+
 @pytest.mark.parametrize("cuts", [[0], [-1, 1]])
 def test_classes_in_a_pipeline(problem, tmp_path, cuts):
     X, y = problem

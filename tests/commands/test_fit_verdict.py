@@ -112,14 +112,18 @@ def test_new_samples_are_predicted_by_either(data, tmp_path, capsys):
     found = {}
     for options in ((), ("--model", "combined"), ("--model", "components")):
         assert main(["predict", str(out), str(data), *options]) == 0
-        found[options] = capsys.readouterr().out
+        found[options], notes = capsys.readouterr()
+        said = "Predicted by the combined prediction. Pass --model components to predict by the" in notes
+        assert said == (not options)
     assert found[()] == found["--model", "combined"]
     assert found[()] != found["--model", "components"]
     (out / "combined.ispca").unlink()
     assert main(["predict", str(out), str(data)]) == 0
     assert capsys.readouterr().out == found["--model", "components"]
-    assert main(["predict", str(out), str(data), "--model", "combined"]) == 3
-    assert "contains no combined.ispca" in capsys.readouterr().err
+    assert main(["predict", str(out), str(data), "--model", "combined"]) == 2
+    assert "no combined.ispca. There is no combined prediction without cross-val" in capsys.readouterr().err
+    assert main(["predict", str(out / "model.ispca"), str(data), "--model", "combined"]) == 2
+    assert "--model combined needs the folder of a fit" in capsys.readouterr().err
 
 
 def test_features_lead_by_their_largest_effect_as_in_the_report(tmp_path, capsys):

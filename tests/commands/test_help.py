@@ -8,7 +8,13 @@ import pytest
 
 from ispca.cli import COMMANDS, main, make_parser
 
-DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs" / "cli.md"
+# Options of other programs, and of the modules that run experiments and benchmarks.
+OF_OTHERS = {
+    *("--install", "--tag", "--rm", "--user", "--volume", "--publish", "--interactive", "--tty"),
+    *("--page", "--write", "--count", "--file", "--known-hash", "--data", "--sets", "--engines"),
+}
 HEADINGS = {
     "fit": ["input", "columns", "model", "validation", "output", "other", "example"],
     "compare": ["input", "columns", "model", "validation", "output", "other", "example"],
@@ -63,3 +69,16 @@ def test_every_option_is_documented():
     assert len(options) > 80
     absent = sorted(f"{command} {name}" for command, name in options if not re.search(rf"{name}(?![\w-])", text))
     assert not absent
+
+
+def test_every_option_in_the_documentation_exists():
+    known = {name for command in COMMANDS for action in options_of(command) for name in action.option_strings}
+    known |= {"--version"} | OF_OTHERS
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    named = {
+        (name, page.name)
+        for page in pages
+        for name in re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", page.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 100
+    assert not [(name, page) for name, page in named if name not in known]

@@ -8,10 +8,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, ShuffleSplit
 
 from ispca import KernelClassifier, KernelRegressor
-from ispca.targets.samples import Samples
+from ispca.validation import kernel_verdict
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +95,15 @@ def test_copies_do_not_leak(dtype):
     assert (leaking.leave_one_out_.argmax(axis=1) == labels).mean() > 0.8
 
 
+@pytest.mark.parametrize("noise", [1e-3, 0.1])
+def test_near_copies_do_not_leak(noise):
+    rng = np.random.default_rng(2)
+    X = np.tile(rng.normal(size=(30, 300)), (3, 1))
+    labels = np.tile(rng.integers(0, 2, 30), 3)
+    model = KernelClassifier().fit(X + noise * rng.normal(size=X.shape), labels)
+    assert (model.leave_one_out_.argmax(axis=1) == labels).mean() < 0.75
+
+
 def test_groups_and_folds_are_left_out_together(problem):
     X, y = problem
     groups = np.arange(40) // 4
@@ -101,14 +111,6 @@ def test_groups_and_folds_are_left_out_together(problem):
     folds = KernelRegressor(cv=[(np.flatnonzero(groups != k), np.flatnonzero(groups == k)) for k in range(10)])
     assert np.array_equal(grouped.leave_one_out_, folds.fit(X, y).leave_one_out_)
     assert not same(grouped.leave_one_out_, KernelRegressor().fit(X, y).leave_one_out_, 1e-3)
-    parts = np.array_split(np.random.default_rng(0).permutation(40), 5)
-    found = KernelRegressor().left_out_predictions(Samples(X, y), parts)
-    assert [len(part.value) for part in found] == [8] * 5
-    for part, values in zip(parts, found, strict=True):
-        rest = np.setdiff1d(np.arange(40), part)
-        without = KernelRegressor().fit(X[rest], y[rest])
-        # Standardization and the mixture know the other samples, not the target of these.
-        assert np.corrcoef(without.predict(X[part]), values.value)[0, 1] > 0.9
 
 
 def test_the_target_of_a_sample_does_not_change_its_left_out_value_by_any_penalty(problem):
@@ -131,6 +133,26 @@ def test_the_target_of_a_sample_does_not_change_its_left_out_value_by_any_penalt
 def test_errors(problem, options, message):
     with pytest.raises(ValueError, match=message):
         KernelRegressor(**options).fit(*problem)
+
+
+@pytest.mark.parametrize("kind", [KernelClassifier, KernelRegressor])
+def test_the_verdict_of_a_fitted_method_is_that_of_its_left_out_predictions(problem, kind, monkeypatch):
+    X, y = problem
+    target = np.where(y > 0, "b", "a") if kind is KernelClassifier else y
+    weight, groups = np.r_[0, 2, np.ones(38)], np.arange(40) // 2
+    model = kind().fit(X, target, groups, sample_weight=weight)
+    monkeypatch.delattr(kind, "fit_left_out")
+    found, kept = kernel_verdict(model, target, groups, weight), weight > 0
+    left_out = model.leave_one_out_[kept]
+    if kind is KernelClassifier:
+        right = model.classes_[left_out.argmax(axis=1)] == target[kept]
+        assert found["value"] == pytest.approx(np.average(right, weights=weight[kept]))
+    else:
+        assert found["value"] == pytest.approx(r2_score(y[kept], left_out, sample_weight=weight[kept]), abs=0.02)
+    assert found["low"] < found["value"] < found["high"]
+    assert "left-out" in found["sentence"]
+    with pytest.raises(ValueError, match="5 entries, but the model was fitted to 40"):
+        kernel_verdict(model, target[:5])
 
 
 def test_other_errors(problem):
@@ -239,3 +261,24 @@ def test_intervals_cover_new_values():
         widths.append((high - low).mean() / y.std())
     assert 0.86 < np.mean(inside) < 0.94
     assert np.mean(widths) < 3.1  # without features, 3.3 standard deviations
+
+
+def test_heavy_tails_only_where_residuals_have_them():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(340, 4)) @ rng.normal(size=(4, 50))
+    signal, noise = X[:, 0] / X[:, 0].std(), rng.normal(size=340)
+    new = slice(100, None)
+    assert KernelRegressor().fit(X[:100], (signal + noise)[:100]).degrees_of_freedom_ == np.inf
+    y = signal + noise
+    y[3] += 100
+    model = KernelRegressor().fit(X[:100], y[:100])
+    assert model.degrees_of_freedom_ == 3
+    # A normal distribution with the deviation of the residuals, 10, has a log density of -3.2.
+    assert model.log_predictive_density(X[new], y[new]).mean() > -2.4
+    low, high = model.predict_interval(X[new]).T
+    assert ((low < y[new]) & (y[new] < high)).mean() >= 0.9
+    assert (high - low).mean() < 10  # with normal distributions, 33
+    mean, deviation = model.predict(X[:1], return_std=True)
+    median, spread = model.predict_interval(X[:1], 0.5)[0], np.abs(model.predict_interval(X[:1], 0.999) - mean)
+    assert median[0] < mean[0] < median[1]
+    assert (spread > 5 * deviation).all()

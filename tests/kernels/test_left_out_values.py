@@ -100,11 +100,11 @@ def test_features_that_covariates_explain_say_nothing(problem):
 def test_copies_join_groups():
     points = np.array([0.0, 1, 0, 2, 1, 3, 4])
     distances, lengths = (points[:, None] - points) ** 2, points**2 + 1
-    assert grouped_copies((np.arange(4)[:, None] - np.arange(4)) ** 2.0, np.ones(4), None) is None
-    alone = grouped_copies(distances, lengths, None)
+    assert grouped_copies((np.arange(4)[:, None] - np.arange(4)) ** 2.0, np.ones(4), [], None) is None
+    alone = grouped_copies(distances, lengths, [], None)
     assert [len(fold) for fold in left_out_folds(7, alone)] == [2, 2, 1, 1, 1]
     # A copy in another group joins the two groups.
-    joined = grouped_copies(distances, lengths, np.array(list("abbcdde")))
+    joined = grouped_copies(distances, lengths, [], np.array(list("abbcdde")))
     assert [fold.tolist() for fold in left_out_folds(7, joined)] == [[0, 1, 2, 4, 5], [3], [6]]
 
 

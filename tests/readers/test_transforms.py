@@ -118,6 +118,17 @@ def test_raw_scales_are_recognized(rng):
         assert recognize_scale(np.log2(np.maximum(X, 8))).kind == "other"
 
 
+@pytest.mark.parametrize("limit", [0, 10])
+def test_rounded_intensities_with_a_limit_are_no_counts(limit, rng):
+    X = np.maximum(np.round(intensities(rng)) - 20, limit)
+    assert 0.01 < np.mean(limit == X) < 0.5
+    assert recognize_scale(X).kind == recognize_scale(sp.csr_array(X)).kind == "intensities"
+    # Counts of features that are present in all samples have no zeros, either.
+    filtered = counts(rng, D=3000)
+    filtered = filtered[:, (filtered > 0).all(axis=0)]
+    assert recognize_scale(filtered).kind == recognize_scale(filtered + 1).kind == "counts"
+
+
 def test_single_cells_are_counts(rng):
     depth = rng.lognormal(0, 0.5, (200, 1))
     X = rng.poisson(depth * rng.lognormal(-2, 2, (1, 500)))

@@ -5,13 +5,12 @@ import pytest
 
 from ispca.selection.suggestion import (
     Differences,
-    better_panel_message,
     draws_message,
     overlap_factor,
     paired_differences,
-    suggest_nothing,
     suggest_size,
     suggest_unvalidated_size,
+    suggest_without_reference,
 )
 
 
@@ -38,22 +37,25 @@ def test_weights_count_samples(rng):
 
 
 def test_chance_gives_no_features():
-    suggestion = suggest_nothing(given([-0.19, -0.05, 0.3], 0.1))
+    suggestion = suggest_without_reference(given([-0.19, -0.05, 0.3], 0.1), given([0, 0.14, 0.19], 0.1), 0)
     assert suggestion.size == 0
     assert "does not predict held-out samples significantly better than the base rate" in suggestion.message
     assert "difference 0.190 nats per sample, standard error 0.100" in suggestion.message
+    few = suggest_without_reference(given([-0.19, 0.3], 0.1), given([0, 0.49], 0.1), 0, judged=False)
+    assert few.size == 0
+    assert few.message.startswith("There are too few events")
 
 
-def test_a_panel_can_beat_chance_where_the_reference_does_not(rng):
-    chance = rng.normal(size=100)
-    noise = rng.normal(size=(3, 100))
-    noise -= noise.mean(axis=1, keepdims=True)
-    noise /= noise.std(axis=1, ddof=1, keepdims=True) / 0.1
-    # The standard error of each mean is 0.01.
-    assert better_panel_message(np.stack([chance, chance + noise[0] + 0.019, chance + noise[1] - 0.5])) == ""
-    message = better_panel_message(np.stack([chance, chance + noise[0], chance + noise[1] + 0.021]))
-    assert message.startswith("But a submodel of 2 features does predict better (difference 0.021")
-    assert message.endswith("use a better reference, such as a stack.")
+def test_a_panel_can_beat_chance_where_the_reference_does_not():
+    differences, gains = given([-0.19, -0.05, 0.3], 0.1), given([0, 0.19, 0.49, 0.6], 0.1)
+    suggestion = suggest_without_reference(differences, gains, 0)
+    assert suggestion.size == 2
+    assert ", but 2 features do (difference 0.490 nats per sample, standard error 0.100). " in suggestion.message
+    assert "A better reference, such as a stack," in suggestion.message
+    # A stack is the best reference there is.
+    of_stack = suggest_without_reference(differences, gains, 0, stacked=True)
+    assert of_stack.message.endswith("standard error 0.100).")
+    assert suggest_without_reference(differences, gains, 3).size == 3
 
 
 def test_errors_grow_because_folds_share_training_samples():

@@ -15,12 +15,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import BayesianRidge, LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict, cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, StackedClassifier
+from ispca import ISPCA, HorseshoeClassifier, HorseshoeRegressor, KernelClassifier, KernelScores, StackedClassifier
 from ispca.stacking.candidates import default_candidates, in_fold
+from ispca.stacking.combination import concentrations
 from ispca.targets.base_rates import BaseRateRegressor
 from ispca.targets.mixture_weights import stacking_weights
 from ispca.transformers import base as _transformer_base
@@ -222,6 +224,32 @@ def test_inside_a_comparison(data, tmp_path):
     assert len({line[1] for line in lines}) <= 3
     # No fit of the stack saw a sample that the comparison held out.
     assert max(len(line[3].split()) for line in lines) == 48
+
+
+def test_kernels_are_judged_by_refits_like_the_others(data):
+    """Neither their calibration nor their weights see the outcomes of a fold that they predict."""
+    X, y = data
+    folds = [(np.flatnonzero(np.arange(60) % 3 != k), np.flatnonzero(np.arange(60) % 3 == k)) for k in range(3)]
+    stack = classifier({"kernels": KernelClassifier(), "base rate": DummyClassifier()}, cv=folds).fit(X, y)
+    densities = [
+        KernelClassifier().fit(X[rest], y[rest]).log_predictive_density(X[fold], y[fold]) for rest, fold in folds
+    ]
+    assert stack.cv_table_["mlpd"][0] == pytest.approx(np.concatenate(densities).mean(), abs=1e-9)
+
+
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, sp.csr_array])
+def test_copies_stay_in_one_fold(rng, container):
+    X, y = np.tile(rng.normal(size=(20, 30)), (3, 1)), np.tile(rng.integers(0, 2, 20), 3)
+    stack = classifier({"neighbor": KNeighborsClassifier(1), "base rate": DummyClassifier()}, cv=4).fit(
+        container(X), y
+    )
+    assert stack.cv_table_["mlpd"][0] < -5  # half of its certain predictions are wrong
+
+
+def test_the_prior_of_kernels_does_not_depend_on_their_name():
+    scores = make_pipeline(KernelScores(), HorseshoeClassifier())
+    candidates = [KernelClassifier(), scores, make_pipeline(ISPCA(), HorseshoeClassifier()), DummyClassifier()]
+    assert concentrations(candidates, 1.5).tolist() == [5, 5, 1.5, 1.5]
 
 
 def test_chains_are_shorter_in_the_folds():

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..data_checks import Finding
-from ..foundation.messages import PREDICTORS, Listener, SettingError, count
+from ..foundation.messages import NO_COMBINED, PREDICTORS, Listener, SettingError, count
 from ..foundation.output_folder import output_folder
 from ..foundation.progress import silence
 from ..foundation.result_tables import ResultTable, as_table
@@ -87,6 +87,9 @@ class Analysis:
         The coefficients of the model by column.
     model_details : dict
         Of a loaded analysis: what each model file says.
+    first_answer : str or None
+        How well kernels predict samples that are left out, which is known before any other fit; None without
+        cross-validation and for large data.
     """
 
     settings: Settings
@@ -106,6 +109,7 @@ class Analysis:
     confounding: Sequence[str] = ()
     posterior_table: Any = None
     model_details: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    first_answer: str | None = None
 
     @property
     def data(self) -> Table:
@@ -236,9 +240,7 @@ class Analysis:
         if name not in (None, *PREDICTORS):
             raise SettingError(f"⟦model⟧ must be one of {', '.join(PREDICTORS)}, got {name!r}.")
         if name == "combined" and self.combined is None:
-            raise SettingError(
-                "There is no combined prediction without cross-validation. Leave out ⟦model=combined⟧."
-            )
+            raise SettingError(NO_COMBINED)
         chosen = name == "components" or self.combined is None
         return (COMPONENTS, self.model) if chosen else (COMBINED, self.combined)
 

@@ -14,7 +14,7 @@ from ..data_checks import Finding
 from ..data_checks.small_class import find_borderline, possible_folds
 from ..foundation.block_settings import limited_threads
 from ..foundation.messages import Listener, SettingError, listing
-from ..foundation.progress import announce, silence, waiting
+from ..foundation.progress import announce, shown, silence, waiting
 from ..foundation.result_tables import as_table
 from ..models.coefficients import coefficients_by_column
 from ..readers import Table, TableError
@@ -55,7 +55,8 @@ def analyze(
 ) -> Analysis:
     """Analyze data: find components related to the target, fit a Bayesian model, and cross-validate it.
 
-    This is what ``ispca fit`` does. Warnings about the data are `ispca.DataWarning`.
+    This is what ``ispca fit`` does. Warnings about the data are `ispca.DataWarning`. On a terminal, a first
+    answer, that of kernels, is shown while the rest is still running.
 
     Parameters
     ----------
@@ -92,6 +93,7 @@ def analyze(
     (['x174'], 5)
     """
     listener = Listener()
+    listener.on_terminal = shown()
     check_names(settings, "analyze", [name for name in OPTIONS if name not in ("data", "seed")])
     if y is not None and settings.get("target") is not None:
         raise SettingError("y takes the place of ⟦target⟧. Leave out one of them.")
@@ -125,7 +127,7 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
     test = read_test(settings, table, details, listener, pair)
     first = first_answer(table) if settings.cv else None
     if first is not None:
-        announce(first)
+        announce(first, listener.on_terminal)
     began = time.perf_counter()
     X = on_device(table.X, settings.device)
     model, scores = fit_model(table, pipeline, X)
@@ -159,6 +161,7 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
         unadjusted=without_adjustment(table, X, model[0]),
         confounding=confounding,
         posterior_table=posterior,
+        first_answer=first,
     )
 
 

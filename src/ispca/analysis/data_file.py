@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,9 @@ from ..readers import Table, read_table
 from ..readers.table import SampleColumns
 from .large_data import block_memory
 from .settings import Settings
+
+# Settings that also hold for the file of new samples.
+OF_NEW = ("samples", "on", "id", "sheet")
 
 
 @contextmanager
@@ -33,31 +36,21 @@ def sample_columns(settings: Settings) -> SampleColumns:
     return SampleColumns(*names, settings.offset, event_value=settings.event_value)
 
 
-def read_data(settings: Settings) -> Table:
-    """Read the data with the target; a matrix that exceeds the memory limit stays in its file."""
+def read_with(settings: Settings, names: Iterable[str], **options: Any) -> Table:
+    """Read the data file with the settings of these names, which are parameters of `read_table`, and more.
+
+    A matrix that exceeds the memory limit stays in its file.
+    """
     assert settings.data is not None
+    options |= {name: getattr(settings, name) for name in names}
+    options |= {"max_bytes": settings.memory, "block_memory": block_memory(settings)}
     with reading(settings.data) as update:
-        return read_table(
-            settings.data,
-            target=settings.target,
-            samples=settings.samples,
-            on=settings.on,
-            id=settings.id,
-            sheet=settings.sheet,
-            positive=settings.positive,
-            merge=settings.merge,
-            exclude_class=settings.exclude_class,
-            exclude_samples=settings.exclude_samples,
-            features=settings.features,
-            drop=settings.drop,
-            annotation=settings.annotation,
-            label=settings.label,
-            transpose=settings.transpose,
-            kind=settings.kind,
-            columns=sample_columns(settings),
-            missing=settings.missing,
-            transform=settings.transform or "none",
-            max_bytes=settings.memory,
-            block_memory=block_memory(settings),
-            progress=update,
-        )
+        return read_table(settings.data, progress=update, **options)
+
+
+def read_data(settings: Settings) -> Table:
+    """Read the data with the target."""
+    names = [*OF_NEW, "target", "positive", "merge", "exclude_class", "exclude_samples", "features", "drop"]
+    names += ["annotation", "label", "transpose", "kind", "missing"]
+    columns, transform = sample_columns(settings), settings.transform or "none"
+    return read_with(settings, names, columns=columns, transform=transform)

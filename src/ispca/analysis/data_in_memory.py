@@ -241,8 +241,7 @@ def _add_covariates(given: Any, add: Any) -> list[str]:
 
 def _raw(samples: Samples, columns: dict[str, Any]) -> Raw:
     """Return what a reader would have found; text that describes the samples is checked for batches."""
-    features = samples.features
-    raw = Raw(samples.X, features or [f"x{j}" for j in range(samples.X.shape[1])], samples.ids)
+    raw = Raw(samples.X, samples.features or [], samples.ids)
     others = {name: column for name, column in samples.columns.items() if name not in {*raw.features, *columns}}
     raw.columns, raw.annotation = dict(columns), samples.annotation or {}
     raw.sheet = {name: texts(column) for name, column in others.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from ..foundation.messages import PREDICTORS, ModelFileError
+from ..foundation.messages import NO_COMBINED, PREDICTORS, ModelFileError, SettingError
 
 COMBINED_FILE, MODEL = PREDICTORS["combined"], PREDICTORS["components"]
 SCORES, LOADINGS, COEFFICIENTS, HELD_OUT_FILE = "scores.csv", "loadings.csv", "coefficients.csv", "held_out.csv"
@@ -29,10 +29,14 @@ def model_file(path: Path, predictor: str | None = None) -> Path:
         names = list(PREDICTORS.values()) if predictor is None else [PREDICTORS[predictor]]
         found = [path / name for name in names if (path / name).is_file()]
         if not found:
+            if predictor == "combined" and (path / MODEL).is_file():
+                raise SettingError(f"{path} contains no {names[-1]}. {NO_COMBINED}")
             raise ModelFileError(
                 f"The folder {path} contains no {names[-1]}.", "Pass a folder written by ispca fit."
             )
         return found[0]
+    if predictor is not None and path.name != PREDICTORS[predictor]:
+        raise SettingError(f"⟦model={predictor}⟧ needs the folder of a fit, but {path} is none.")
     with suppress(OSError), path.open("rb") as file:
         if file.read(len(START)) != START:
             raise ModelFileError(f"Could not load {path}: it is not a model of ispca.")

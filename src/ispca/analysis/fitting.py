@@ -25,13 +25,12 @@ from ..foundation.messages import (
     count,
 )
 from ..foundation.progress import expecting, waiting
-from ..kernels import KERNEL_METHODS
-from ..kernels.base import MOST_SAMPLES
+from ..kernels.kernel_functions import DEFAULT, SCREENED
 from ..models import MODELS
 from ..readers import Table
 from ..reduction.threads import workers
 from ..stacking import STACKS
-from ..stacking.candidates import default_candidates
+from ..stacking.candidates import default_candidates, in_fold, kernel_method
 from ..targets.samples import Samples
 from ..transformers.ispca_transformer import ISPCA
 from ..validation import (
@@ -56,6 +55,9 @@ from .settings import METHODS, Settings
 from .table_checks import sample_options
 
 N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
+# With more samples, or products of samples in all features, a first answer takes more than about a second; kernels
+# of screened features take much longer than the others.
+MOST_SAMPLES, MOST_PRODUCTS, MOST_SCREENED = 700, 1e10, 300
 
 
 def methods_for(table: Table, settings: Settings, seed: int | None) -> dict[str, Any]:
@@ -121,16 +123,20 @@ def fit_model(table: Table, pipeline: Pipeline, X: Any) -> tuple[Pipeline, np.nd
 
 
 def first_answer(table: Table) -> str | None:
-    """Return the verdict on kernels, which takes a fraction of a second; None where they have none."""
-    method = KERNEL_METHODS.get(str(table.kind))
-    if method is None or table.in_blocks or len(table.ids) > MOST_SAMPLES:
+    """Return the verdict on kernels; None where it takes more than about a second."""
+    n_samples = len(table.ids)
+    large = n_samples > MOST_SAMPLES or n_samples**2 * len(table.features) > MOST_PRODUCTS
+    if table.in_blocks or large or table.kind not in STACKS:
         return None
-    kernels = with_covariates(method(), list(range(table.n_features, len(table.features))))
-    samples = Samples(table.X, table.target, table.groups, table.weights)
+    method = clone_with_seed(in_fold(kernel_method(str(table.kind))), 0)
+    kernels = method[0] if isinstance(method, Pipeline) else method
+    kernels.set_params(kernels=[name for name in DEFAULT if name not in SCREENED or n_samples <= MOST_SCREENED])
+    with_covariates(method, list(range(table.n_features, len(table.features))))
+    samples = Samples(table.X, table.target, table.groups, table.weights, table.offset)
     # What is wrong with the samples is said by the fit.
     with warnings.catch_warnings(), suppress(ValueError):
         warnings.simplefilter("ignore")
-        return f"First answer, by kernels: {left_out_verdict(kernels, samples, table.target_kind)}"
+        return f"First answer, by kernels: {left_out_verdict(method, samples, table.target_kind)}"
     return None
 
 

@@ -89,10 +89,6 @@ def _cupy_usable(cupy: Any) -> bool:
         return False
 
 
-def _jax_usable(jax: Any) -> bool:
-    return bool(jax.default_backend() == "gpu")
-
-
 def _to_jax(jax: Any, X: Any) -> Any:
     with jax.enable_x64(True):
         return jax.numpy.asarray(X)
@@ -102,5 +98,5 @@ LIBRARY_NAMES = {"cupy": "CuPy", "torch": "PyTorch", "jax": "JAX"}
 LIBRARIES: dict[str, Any] = {
     "cupy": (_cupy_usable, lambda cupy, X: cupy.asarray(X)),
     "torch": (lambda torch: torch.cuda.is_available(), lambda torch, X: torch.from_numpy(X).to("cuda")),
-    "jax": (_jax_usable, _to_jax),
+    "jax": (lambda jax: jax.default_backend() == "gpu", _to_jax),
 }

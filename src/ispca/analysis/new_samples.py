@@ -16,12 +16,12 @@ from ..fitted_parts import FittedParts, take_apart
 from ..foundation.messages import DataWarning, Listener, count, listing
 from ..foundation.progress import waiting
 from ..models.coefficients import coefficients_by_column, feature_spreads
-from ..readers import Table, TableError, read_table
+from ..readers import Table, TableError
 from ..readers.file_access import in_words, limit_for, table_bytes
 from ..readers.missing_value_treatment import fill
 from ..readers.subsets_and_transforms import apply_transform
 from ..validation.baseline_comparison import COMPONENTS
-from .data_file import reading
+from .data_file import OF_NEW, read_with
 from .large_data import block_memory
 from .model_loading import Description
 from .sample_survey import Survey, scale_difference, survey
@@ -34,16 +34,9 @@ LARGEST_WEIGHT = 0.1
 class Matched(NamedTuple):
     """New samples as a model takes them.
 
-    Attributes
-    ----------
-    X : ndarray, csr_array or ColumnSource
-        The features of the model in its order and on its scale.
-    kept : ndarray of int
-        The samples of the table that remain.
-    survey : Survey or None
-        The scale of X, None if it is unknown.
-    n_missing : int
-        How many values are missing or infinite, which the model replaces itself.
+    ``X`` are the features of the model in its order and on its scale, and ``kept`` the samples of the table that
+    remain. ``survey`` is the scale of X, None if it is unknown. ``n_missing`` values are missing or infinite; the
+    model replaces them itself.
     """
 
     X: Any
@@ -76,31 +69,12 @@ def read_new(
 
 
 def _read_side(
-    settings: Settings,
-    names: tuple[str, ...],
-    description: Description,
-    targets: tuple[str, ...],
-    transpose: bool,
+    settings: Settings, names: tuple[str, ...], description: Description, targets: tuple[str, ...], transpose: bool
 ) -> Table:
     optional = tuple(name for name in targets if name not in names)
-    assert settings.data is not None
-    with reading(settings.data) as update:
-        return read_table(
-            settings.data,
-            id=settings.id,
-            transpose=transpose,
-            known=names,
-            columns=replace(description.columns, optional=optional),
-            categories=description.categories,
-            decimal_comma=description.decimal_comma,
-            supervised=False,
-            samples=settings.samples,
-            on=settings.on,
-            sheet=settings.sheet,
-            max_bytes=settings.memory,
-            block_memory=block_memory(settings),
-            progress=update,
-        )
+    of_fit = {"categories": description.categories, "decimal_comma": description.decimal_comma, "known": names}
+    columns = replace(description.columns, optional=optional)
+    return read_with(settings, OF_NEW, transpose=transpose, columns=columns, supervised=False, **of_fit)
 
 
 def match(
@@ -124,7 +98,10 @@ def match(
     places = np.array([place.get(name, -1) for name in names], dtype=np.intp)
     absent = np.flatnonzero(places < 0)
     if len(absent):
-        _refuse_text(names, absent, table, settings.data_name)
+        text = [f"{names[j]} ({table.left_out[names[j]]})" for j in absent if names[j] in table.left_out]
+        if text:
+            which = f"{count(len(text), 'feature')} of the model {'is' if len(text) == 1 else 'are'} not numeric"
+            raise TableError(f"{which} in {settings.data_name}: {listing(text)}.")
         weights = feature_weights(described, covariates) if replace_absent else None
         _check_absent(names, absent, weights, settings, listener)
     extra = len(place) - len(names) + len(absent)
@@ -133,9 +110,9 @@ def match(
         listener.note(f"{ignored}, because the model does not use them.")
     moments = training_moments(parts)
     constants = moments[0] if len(absent) and moments is not None else np.zeros(len(names))
-    of_model = (places, covariates, constants, names, description.transform)
+    of_model = (places, covariates, constants, description.transform)
     if _stays_in_file(table, take_apart(model), len(names) - len(absent), settings):
-        X = _columns_in_file(table.X, *of_model, block_memory(settings))
+        X = _columns_in_file(table.X, *of_model, names, block_memory(settings))
         with waiting("Reading"):
             found = survey(X, covariates)
     else:
@@ -168,7 +145,7 @@ def _stays_in_file(table: Table, parts: FittedParts, n_columns: int, settings: S
 
 
 def _columns_in_memory(
-    X: Any, places: np.ndarray, covariates: np.ndarray, constants: np.ndarray, names: Any, transform: str
+    X: Any, places: np.ndarray, covariates: np.ndarray, constants: np.ndarray, transform: str
 ) -> Any:
     """Return the features of a model; ``constants`` take the place of absent ones, which have the place -1."""
     present, absent = np.flatnonzero(places >= 0), np.flatnonzero(places < 0)
@@ -190,8 +167,8 @@ def _columns_in_file(
     places: np.ndarray,
     covariates: np.ndarray,
     constants: np.ndarray,
-    names: tuple[str, ...],
     transform: str,
+    names: tuple[str, ...],
     memory: float,
 ) -> ColumnSource:
     """Return the same as a source that is read in blocks within a limit of memory."""
@@ -258,21 +235,8 @@ def training_moments(parts: FittedParts) -> tuple[np.ndarray, np.ndarray] | None
     return means, scales
 
 
-def _refuse_text(names: tuple[str, ...], absent: np.ndarray, table: Table, where: str) -> None:
-    text = [f"{names[j]} ({table.left_out[names[j]]})" for j in absent if names[j] in table.left_out]
-    if text:
-        raise TableError(
-            f"{count(len(text), 'feature')} of the model {'is' if len(text) == 1 else 'are'} not numeric in "
-            f"{where}: {listing(text)}."
-        )
-
-
 def _check_absent(
-    names: tuple[str, ...],
-    absent: np.ndarray,
-    weights: np.ndarray | None,
-    settings: Settings,
-    listener: Listener,
+    names: tuple[str, ...], absent: np.ndarray, weights: np.ndarray | None, settings: Settings, listener: Listener
 ) -> None:
     """Say that features are replaced, or refuse it if they carry much weight or nothing can replace them."""
     lacks = f"{settings.data_name} lacks {len(absent):,} of the {len(names):,} features of the model"

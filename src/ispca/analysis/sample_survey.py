@@ -26,15 +26,9 @@ FEATURE_RATIO, FEWEST_SAMPLES = 3.0, 5
 class Survey(NamedTuple):
     """What one pass over new samples tells: missing or infinite values, and sums of the others.
 
-    Attributes
-    ----------
-    of_samples : ndarray of shape (n_samples, 3)
-        For each sample, the number of values that are missing or infinite among all columns, and the sum of the
-        others and of their squares over the features.
-    of_columns : ndarray of shape (n_columns, 3)
-        The same for each column over the samples.
-    features : ndarray of bool
-        Which columns are features, not covariates.
+    The three columns of ``of_samples`` have, for each sample, the number of values that are missing or infinite
+    among all columns, and the sum of the others and of their squares over the features. ``of_columns`` has the
+    same for each column over the samples, and ``features`` says which columns are features, not covariates.
     """
 
     of_samples: np.ndarray
@@ -121,26 +115,17 @@ def scale_difference(
         return ""
     if location is not None and spread is not None:
         mean, deviation = map(float, map(np.median, found.sample_moments()))
-        if _is_shifted(mean, location, spread) or _is_stretched(deviation, spread):
-            usual = f"instead of {location[1]:.3g} and {spread[1]:.3g}"
-            return (
-                f"a sample has mean {mean:.3g} and standard deviation {deviation:.3g} over the features, {usual}"
-            )
+        (low, median, high), (least, usual, most) = location, spread
+        reach = LOCATION_RANGES * (most - least)
+        shifted = abs(mean - median) > LOCATION_RANGES * (high - low) + LOCATION_DEVIATIONS * usual
+        stretched = deviation > SPREAD_RATIO * (most + reach) or deviation < max(least - reach, 0.0) / SPREAD_RATIO
+        if shifted or stretched:
+            moments = f"mean {mean:.3g} and standard deviation {deviation:.3g} over the features"
+            return f"a sample has {moments}, instead of {median:.3g} and {usual:.3g}"
     if means is None or scales is None or not (scales > 0).any():
         return ""
     used = scales > 0
     return _feature_difference(n_samples, found.feature_moments(used), means[used], scales[used])
-
-
-def _is_shifted(mean: float, location: tuple[float, ...], spread: tuple[float, ...]) -> bool:
-    low, median, high = location
-    return abs(mean - median) > LOCATION_RANGES * (high - low) + LOCATION_DEVIATIONS * spread[1]
-
-
-def _is_stretched(deviation: float, spread: tuple[float, ...]) -> bool:
-    low, _, high = spread
-    reach = LOCATION_RANGES * (high - low)
-    return deviation > SPREAD_RATIO * (high + reach) or deviation < max(low - reach, 0.0) / SPREAD_RATIO
 
 
 def _feature_difference(

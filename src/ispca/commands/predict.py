@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.file_names import COMBINED_FILE
 from ..analysis.model_loading import describe_data, load_details, load_predictor
 from ..analysis.new_samples import read_new
 from ..analysis.predictions import predict_table, target_columns
@@ -17,13 +18,17 @@ from ..foundation.messages import Listener
 from ..foundation.result_tables import open_csv, write_table
 from .console import finite
 
+BY_BOTH = "Predicted by the combined prediction. Pass ⟦model=components⟧ to predict by the components alone."
+
 
 def predict_and_write(
-    out: Path | None, settings: Settings, path: Path, listener: Listener
+    out: Path | None, settings: Settings, path: Path, listener: Listener, predictor: str | None
 ) -> tuple[dict[str, Any], str]:
     """Predict with the model at a path; return predictions and their evaluation as values, and the CSV text."""
     model, details = load_predictor(path, settings.memory), load_details(path, settings.memory)
     names = tuple(take_apart(model).feature_names_in())
+    if predictor is None and path.name == COMBINED_FILE:
+        listener.note(BY_BOTH)
     table = read_new(settings, names, describe_data(details, path), target_columns(details))
     columns, evaluation = predict_table(model, details, path, table, settings, listener)
     lines = io.StringIO()

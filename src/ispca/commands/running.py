@@ -84,7 +84,7 @@ def predict(
     with nullcontext() if out is None else output_file(out, force) as temporary:
         path = model_file(model, predictor)
         with work_of("predict", settings) as work:
-            values, text = work.predict_and_write(temporary, settings, path, listener)
+            values, text = work.predict_and_write(temporary, settings, path, listener, predictor)
     return values, text
 
 

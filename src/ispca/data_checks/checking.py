@@ -91,15 +91,9 @@ def check_data(
 
 def _sources(X: Any, features: Sequence[str] | None) -> dict[str, Any]:
     """Return features that are called like the source of a sample or replicates of it, and contain integers."""
-    places = [j for j, name in enumerate(features or ()) if source_word(name) or numbers_replicates(name)]
-    found = (
-        {}
-        if features is None
-        else {
-            str(features[j]): np.asarray(X[:, [j]].toarray() if sp.issparse(X) else X[:, j]).ravel()
-            for j in places
-        }
-    )
+    names = {j: name for j, name in enumerate(features or ()) if source_word(name) or numbers_replicates(name)}
+    columns = {str(name): X[:, [j]].toarray() if sp.issparse(X) else X[:, j] for j, name in names.items()}
+    found = {name: np.asarray(column).ravel() for name, column in columns.items()}
     return {name: values.astype(np.int64) for name, values in found.items() if (values == np.round(values)).all()}
 
 

@@ -84,7 +84,9 @@ def find_leaks(
     coded = ~complete & _find_codes(X, classes, n_distinct)
     # The others do not contain the target itself.
     order = order[~complete[order]]
-    for candidates, margin in ((np.flatnonzero(coded), -np.inf), (_ahead(explained, order), _margin(X))):
+    # A leak is ahead by at least two standard errors, and never with few samples.
+    ahead = max(AHEAD, 2 / np.sqrt(X.shape[0] - 3)) if X.shape[0] >= FEWEST_CODED else np.inf
+    for candidates, margin in ((np.flatnonzero(coded), -np.inf), (_ahead(explained, order), ahead)):
         lone = candidates[p_values_given_target(X, candidates, order, target) > ALONE]
         # What features reach that vary together with others, as measurements do.
         usual = float(explained[order[~np.isin(order, lone)]].max(initial=0.0))
@@ -121,11 +123,6 @@ def _ahead(explained: Floats, order: Indices) -> Indices:
         return order
     sixth = _fisher(explained[order[min(REPEATS, len(order) // 2)]])
     return order[(explained[order] >= EXPLAINED) & (_fisher(explained[order]) - sixth >= AHEAD)]
-
-
-def _margin(X: Any) -> float:
-    """Return by how much a leak is ahead: at least two standard errors, and never with few samples."""
-    return float(max(AHEAD, 2 / np.sqrt(X.shape[0] - 3))) if X.shape[0] >= FEWEST_CODED else np.inf
 
 
 def _nearly_sentence(who: str, number: int, least: float, rest: float) -> str:

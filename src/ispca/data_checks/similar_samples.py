@@ -92,7 +92,7 @@ def find_duplicates(
     ids: Sequence[str] | None = None,
 ) -> list[Finding]:
     """Return a finding if samples are copies of others, unless groups keep the copies together in every split."""
-    sets = [*_equal_rows(X), *([] if products is None else _near_rows(products))]
+    sets = [*_equal_rows(X), *([] if products is None else near_copies(products))]
     labels = _merge(sets, X.shape[0])
     copies = [np.flatnonzero(labels == label) for label in np.flatnonzero(np.bincount(labels) > 1)]
     if groups is not None:
@@ -118,6 +118,20 @@ def find_duplicates(
     return [Finding("duplicates", sentence, tuple(np.concatenate(copies).tolist()))]
 
 
+def copies_together(X: Any) -> Indices | None:
+    """Return a label per sample, equal for copies and near copies; None if there are none, or X is not an array.
+
+    Near copies are looked for in dense features without missing values.
+    """
+    X = X.to_numpy() if hasattr(X, "to_numpy") else X
+    dense = isinstance(X, np.ndarray) and X.dtype.kind in "fiu"
+    if not (dense or sp.issparse(X)):
+        return None
+    compared = dense and len(X) <= MOST_SAMPLES and np.isfinite(X).all()
+    labels = _merge([*_equal_rows(X), *(near_copies(inner_products(X)) if compared else [])], X.shape[0])
+    return labels if 0 < labels.max() < len(labels) - 1 else None
+
+
 def _equal_rows(X: Any) -> list[Indices]:
     """Return sets of equal rows that are not equal by chance."""
     X = sp.csr_array(X) if sp.issparse(X) else np.ascontiguousarray(X)
@@ -138,8 +152,8 @@ def _unlikely(row: Any) -> bool:
     return len(values) >= NONZERO and (sp.issparse(row) or len(np.unique(values)) >= DISTINCT)
 
 
-def _near_rows(products: Floats) -> list[Indices]:
-    """Return pairs of samples that are much closer than nearest samples usually are."""
+def near_copies(products: Floats) -> list[Indices]:
+    """Return pairs of samples that are much closer than nearest samples usually are, from their inner products."""
     if len(products) < 4 or effective_dimension(products) < FEWEST_DIMENSIONS:
         return []
     squared = squared_distances(products)

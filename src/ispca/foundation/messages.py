@@ -101,6 +101,7 @@ class Listener:
     """Hears what an analysis has to say. This one is for Python: warnings are shown, and notes are kept."""
 
     program = "ispca.analyze"
+    on_terminal = False  # whether what is announced is shown even if progress is not
 
     def __init__(self) -> None:
         self.heard: list[str] = []
@@ -158,6 +159,10 @@ TREATMENTS = ("error", "mean", "columns", "rows")
 TRANSFORMS = ("none", "log1p", "log2", "cpm-log", "binary")
 # What may predict new samples, and its file: by default the first one.
 PREDICTORS = {"combined": "combined.ispca", "components": "model.ispca"}
+NO_COMBINED = (
+    "There is no combined prediction without cross-validation, nor of data that are read in blocks. Leave out "
+    "⟦model=combined⟧."
+)
 
 
 class InputError(ValueError):

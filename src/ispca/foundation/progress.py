@@ -83,13 +83,16 @@ def progress(what: str, total: int, done: Callable[[], int]) -> AbstractContextM
     return _tell(listener, stage) if listener else _repeat(text)
 
 
-def announce(text: str) -> None:
-    """Say something while the rest goes on: to a listener, as a stage that is finished, and on terminals."""
+def announce(text: str, shown_before: bool = False) -> None:
+    """Say something while the rest goes on: to a listener, as a stage that is finished, and on terminals.
+
+    ``shown_before`` is what `shown` returned before a `silence` that is for progress alone.
+    """
     listener = _listener.get()
     if listener:
         for ended in (False, True):
             listener(Stage(text, 0.0, ended=ended))
-    elif shown():
+    elif shown_before or shown():
         tell(f"ispca: {text}")
 
 

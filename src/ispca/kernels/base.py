@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..containers import ColumnSource
 from ..containers.array_api import exact
 from ..containers.derived import SelfFilledSource
+from ..data_checks.similar_samples import near_copies
 from ..foundation.arrays import Floats, Indices, Mask
 from ..foundation.docstrings import share_docs
 from ..foundation.parameters import fit_context
@@ -103,8 +102,8 @@ DOCS = {
             Features.""",
     "options": """
         groups : array-like of shape (n_samples,), optional
-            Samples of a group, such as the samples of a patient, are left out together. Copies of a sample always
-            are.
+            Samples of a group, such as the samples of a patient, are left out together. Copies and near copies
+            always are.
         sample_weight : array-like of shape (n_samples,), optional
             How many samples each sample counts as; 0 leaves it out.""",
 }
@@ -207,7 +206,7 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         # Without any other, the linear one serves the fit of the unpenalized columns alone.
         names = [name for name in self.kernels if name in KERNELS] or ["linear"]
         parts = {name: find_or_make(reuse, whole, (*known, name), partial(make, name)) for name in names}
-        together = grouped_copies(found.distances, found.rows, samples.groups)
+        together = grouped_copies(found.distances, found.rows, near_copies(found.products), samples.groups)
         folds = self._folds(together, samples, y, groups, n_samples)
         return Training(samples, design, columns, roots, parts, folds, together, dropped)
 
@@ -324,15 +323,6 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         """
         self.fit_left_out(X, y, groups, sample_weight)
         return self
-
-    def left_out_predictions(self, samples: Samples, folds: list[Indices]) -> list[Prediction]:
-        """Return the predictions of each fold by a fit without it, from one decomposition."""
-        start = perf_counter()
-        every = np.arange(len(samples.y))
-        pairs = [(np.setdiff1d(every, fold), fold) for fold in folds]
-        found = clone(self).set_params(cv=pairs).fit_left_out(samples.X, samples.y, None, samples.sample_weight)
-        found = replace(found, seconds_model=(perf_counter() - start) / len(folds))
-        return [found.part(fold) for fold in folds]
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
-from scipy.stats import norm
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..foundation.arrays import Floats
@@ -17,9 +16,7 @@ from ..targets.samples import INTERVAL_PROBABILITY, Prediction, log_class_probab
 from ..targets.target_and_prediction_checks import class_codes, numeric_target
 from .base import DOCS, KernelMethod
 from .class_calibration import Calibration, calibrate_classes
-
-# A deviation below this fraction of the spread of the target would mean that left-out values fit it exactly.
-LEAST_DEVIATION = 1e-6
+from .residual_distribution import choose_degrees, deviation_over_scale, fit_scales, log_densities
 
 
 @share_docs(**DOCS)
@@ -89,7 +86,8 @@ class KernelRegressor(QuantityIntervals, RegressorMixin, KernelMethod):
     """Kernel ridge regression with a predictive distribution, in a fraction of a second.
 
     Works like KernelClassifier. The predictive distribution of a kernel with a penalty is normal, with the root
-    mean square of its left-out residuals as standard deviation; their mixture is the prediction.
+    mean square of its left-out residuals as standard deviation; their mixture is the prediction. If the residuals
+    have clearly heavier tails, such as with outliers, it is Student's t with 10, 5 or 3 degrees of freedom.
 
     Parameters
     ----------
@@ -103,6 +101,8 @@ class KernelRegressor(QuantityIntervals, RegressorMixin, KernelMethod):
         Standard deviations of these predictions.
     deviations_ : ndarray of shape (n_members,)
         Standard deviation of each member of the mixture.
+    degrees_of_freedom_ : float
+        Degrees of freedom of the predictive distributions; infinite if they are normal.
     $attributes
 
     Examples
@@ -122,10 +122,12 @@ class KernelRegressor(QuantityIntervals, RegressorMixin, KernelMethod):
         target, weights = numeric_target(training.samples.y), training.weights
         fits = self._fit_kernels(training, target[:, None])
         values, in_folds = (np.stack(part)[..., 0] for part in zip(*(fit[2:] for fit in fits), strict=True))
-        spread, densities = _normal_densities(values, target, weights)
-        self._mix(training, fits, densities, _normal_densities(in_folds, target, weights)[1])
+        degrees = self.degrees_of_freedom_ = choose_degrees(values, target, weights)
+        scales, compared = (fit_scales(part, target, weights, degrees)[..., None] for part in (values, in_folds))
+        densities = log_densities(target, values, scales, degrees)
+        self._mix(training, fits, densities, log_densities(target, in_folds, compared, degrees))
         kept, shares = (self.member_kernels_, self.member_penalties_), self.member_weights_
-        self.deviations_ = spread[kept]
+        self.deviations_ = scales[kept][:, 0] * deviation_over_scale(degrees)
         mean, deviation = _moments(shares, values[kept], self.deviations_)
         self.leave_one_out_ = training.completed(mean, self._mean)
         self.leave_one_out_deviation_ = training.completed(deviation, lambda Z: self._mean_and_deviation(Z)[1])
@@ -144,16 +146,22 @@ class KernelRegressor(QuantityIntervals, RegressorMixin, KernelMethod):
         return self._mixture_quantiles(self._member_values(Z)[:, :, 0], tails)
 
     def _mixture_quantiles(self, means: Floats, tails: tuple[float, float]) -> Floats:
-        spread = np.broadcast_to(self.deviations_[:, None], means.shape)
-        return np.column_stack([mixture_quantile(tail, self.member_weights_, means, spread) for tail in tails])
+        degrees, scales = self.degrees_of_freedom_, np.broadcast_to(self._scales, means.shape)
+        ends = [mixture_quantile(tail, self.member_weights_, means, scales, degrees) for tail in tails]
+        return np.column_stack(ends)
+
+    @property
+    def _scales(self) -> Floats:
+        return self.deviations_[:, None] / deviation_over_scale(self.degrees_of_freedom_)
 
     def _log_density(self, Z: Any, y: np.ndarray, offset: Floats | None) -> Floats:
-        density = norm.logpdf(y, self._member_values(Z)[:, :, 0], self.deviations_[:, None])
+        means = self._member_values(Z)[:, :, 0]
+        density = log_densities(y, means, self._scales, self.degrees_of_freedom_)
         return np.asarray(logsumexp(density, axis=0, b=self.member_weights_[:, None]))
 
 
 def _moments(weights: Floats, means: Floats, deviations: Floats) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation of a mixture of normal distributions (members x samples)."""
+    """Return mean and standard deviation of a mixture of distributions (members x samples)."""
     center = weights @ means
     return center, np.sqrt(weights @ (deviations[:, None] ** 2 + (means - center) ** 2))
 
@@ -162,12 +170,3 @@ def _calibrate(values: list[Floats], observed: Floats, weights: Floats) -> tuple
     """Calibrate the left-out values of all kernels; return also log probabilities."""
     found = [calibrate_classes(part, observed, weights) for part in values]
     return found, np.stack([one.log_probabilities(part) for one, part in zip(found, values, strict=True)])
-
-
-def _normal_densities(values: Floats, target: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return the standard deviations of left-out residuals, and log densities (kernel x penalty x sample)."""
-    spread = np.sqrt(np.average((target - values) ** 2, axis=2, weights=weights))
-    center = np.average(target, weights=weights)
-    least = LEAST_DEVIATION * np.sqrt(np.average((target - center) ** 2, weights=weights))
-    spread = np.maximum(spread, least)
-    return spread, norm.logpdf(target, values, spread[:, :, None])

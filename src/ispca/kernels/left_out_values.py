@@ -176,12 +176,17 @@ def dealt_folds(strata: Floats, groups: Indices | None, count: int) -> list[Indi
     return [part for part in (np.flatnonzero(fold[units] == k) for k in range(count)) if len(part)]
 
 
-def grouped_copies(distances: Floats, lengths: Floats, groups: Indices | None) -> Indices | None:
+def grouped_copies(
+    distances: Floats, lengths: Floats, near: list[Indices], groups: Indices | None
+) -> Indices | None:
     """Return groups in which copies of a sample stay together, or None if every sample stays alone.
 
-    ``distances`` are squared, as are ``lengths``: a copy that stays in the fit would give the left-out value away.
+    ``distances`` are squared, as are ``lengths``; ``near`` are pairs of near copies. A copy that stays in the fit
+    would give the left-out value away.
     """
     copies = np.triu(distances <= COPY_TOLERANCE * np.maximum(lengths[:, None], lengths), 1)
+    for pair in near:
+        copies[tuple(pair)] = True
     if groups is None and not copies.any():
         return None
     first, second = np.nonzero(copies)
@@ -237,8 +242,30 @@ def fit_screened(
     dual, unpenalized = whole.fit(target)
     left_out = np.empty((len(dual), *target.shape))
     for fold, features in zip(folds, ranked[1:], strict=True):
-        (rest, centered), found = whole.rest(fold), kernel(features)
+        rest, centered = whole.rest(fold)
+        if count < len(rest):
+            values = design.columns(np.sort(features[:count])) / roots[:, None]
+            left_out[:, fold] = _predict_by_features(values, centered, roots, target, rest, fold)
+            continue
+        found = kernel(features)
         part = decompose(found[np.ix_(rest, rest)], centered[rest], roots[rest])
         of_rest, of_columns = part.fit(target[rest])
         left_out[:, fold] = found[np.ix_(fold, rest)] @ of_rest + centered[fold] @ of_columns
     return KernelRidge(dual, unpenalized, left_out, left_out), np.sort(ranked[0][:count]), whole.penalties
+
+
+def _predict_by_features(
+    values: Floats, columns: Floats, roots: Floats, target: Floats, rest: Indices, fold: Indices
+) -> Floats:
+    """Return what fits of the rest predict for a fold: as the kernel does, from fewer features than samples."""
+    weighted, wanted, unpenalized = (roots[rest, None] * part[rest] for part in (values, target, columns))
+    projection = np.linalg.pinv(unpenalized, RANK_TOLERANCE)
+    adjusted = weighted - unpenalized @ (projection @ weighted)
+    # A direction that is left by rounding alone has an eigenvalue far below every penalty.
+    strengths, directions = np.linalg.eigh(adjusted.T @ adjusted)
+    weight = float(roots[rest] @ roots[rest])
+    least = LEAST_UNEXPLAINED * float(np.square(weighted).sum())
+    penalties = PENALTIES * (max(float(strengths.sum()), least) / weight or 1.0)
+    shrinkage = 1 / (np.maximum(strengths, 0.0) + penalties[:, None])
+    coef = directions @ (shrinkage[:, :, None] * (directions.T @ (adjusted.T @ wanted)))
+    return values[fold] @ coef + columns[fold] @ (projection @ (wanted - weighted @ coef))

@@ -22,6 +22,7 @@ from ..families.piecewise_hazard import PiecewiseHazard
 from ..fitted_parts import linear_columns, take_apart
 from ..kernels import KERNEL_METHODS, KernelScores
 from ..kernels.base import KernelMethod
+from ..kernels.residual_distribution import DEGREES
 from ..models import MODELS
 from ..models.classifiers import PosteriorClassifier, PosteriorOrdinal
 from ..models.posterior import Posterior
@@ -62,14 +63,16 @@ FOREIGN = (DummyClassifier, StandardScaler, RobustScaler, MinMaxScaler, MaxAbsSc
 # What only the draws of some families have.
 EXTRAS = ("sigma", "dispersion", "thresholds", "hazard")
 # All other numbers must be finite. Scores of constant features and statistics of empty columns are NaN, scales of
-# the prior, which no prediction uses, may have overflowed, and training scores are not stored.
+# the prior, which no prediction uses, may have overflowed, training scores are not stored, and a normal
+# distribution has infinitely many degrees of freedom.
 NOT_FINITE = {
     *("scores_", "pvalues_", "statistics_", "lambdas_", "cv_deviance_", "cv_deviance_error_"),
-    *("local_scale", "tau", "slab", "training_scores_"),
+    *("local_scale", "tau", "slab", "training_scores_", "degrees_of_freedom_"),
 }
 # The only allowed values of some parameters and attributes.
 FIXED: dict[str, dict[str, tuple[Any, ...]]] = {
     "FunctionTransformer": dict.fromkeys(("func", "inverse_func", "kw_args", "inv_kw_args"), (None,)),
+    "KernelRegressor": {"degrees_of_freedom_": DEGREES},
     "SimpleImputer": {"add_indicator": (False,)},
     "DummyClassifier": {
         **dict.fromkeys(("strategy", "_strategy"), ("prior", "most_frequent")),

@@ -1,10 +1,12 @@
 """Plots of fitted models and results with matplotlib; each ``plot_*`` function draws a ``*_table``."""
 
+from ..foundation.docstrings import share_docs
 from .canvas import Style, class_style
 from .coefficients import coefficient_table, effect_table, plot_coefficients, plot_effects
 from .comparison_and_panel import comparison_table, panel_table, plot_comparison, plot_panel, plot_stability
 from .components import component_table, loading_table, plot_components, plot_loadings, plot_profile
 from .heatmap import heatmap_table, plot_heatmap
+from .plot_arguments import DOCS
 from .predicted_groups import (
     count_calibration_table,
     kaplan_meier_table,
@@ -56,3 +58,7 @@ __all__ = [
     "survival_calibration_table",
     "threshold_table",
 ]
+
+# Their docstrings name the texts of `DOCS` as ``$ax``.
+for _name in __all__:
+    share_docs(**DOCS)(globals()[_name])

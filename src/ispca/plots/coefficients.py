@@ -42,8 +42,7 @@ def coefficient_table(
     standardize : bool, default=True
         Whether coefficients are per standard deviation of the feature (per unit if the reduction does not scale)
         or per unit. The order is always that of the standardized coefficients.
-    feature_names : array-like of shape (n_features_in_,), optional
-        Names of the features.
+    $feature_names
 
     Returns
     -------
@@ -54,11 +53,8 @@ def coefficient_table(
 
     Examples
     --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from ispca import ISPCA, HorseshoeClassifier, datasets, plots
-    >>> data = datasets.make_expression(n_samples=60, n_features=300, signal=2.0, random_state=0)
-    >>> model = make_pipeline(ISPCA(whiten=True, random_state=0), HorseshoeClassifier(random_state=0))
-    >>> plots.coefficient_table(model.fit(data.data, data.target), n_features=5).shape
+    $fitted_pipeline
+    >>> plots.coefficient_table(model, n_features=5).shape
     (5,)
     """
     check_positive(n_features, "n_features")
@@ -106,20 +102,12 @@ def plot_coefficients(
         As in `coefficient_table`.
     n_features : int, default=20
         Largest number of coefficients. Those below 1% of the largest effect are not drawn.
-    ax : matplotlib Axes, optional
-        Axes to draw on; new ones by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    $ax
 
     Examples
     --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from ispca import ISPCA, HorseshoeClassifier, datasets, plots
-    >>> data = datasets.make_expression(n_samples=60, n_features=300, signal=2.0, random_state=0)
-    >>> model = make_pipeline(ISPCA(whiten=True, random_state=0), HorseshoeClassifier(random_state=0))
-    >>> ax = plots.plot_coefficients(model.fit(data.data, data.target), n_features=5)
+    $fitted_pipeline
+    >>> ax = plots.plot_coefficients(model, n_features=5)
     >>> len(ax.get_yticks())
     5
     """
@@ -169,11 +157,8 @@ def effect_table(model: Any, *, n_components: int = N_COMPONENTS) -> ResultTable
 
     Examples
     --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from ispca import ISPCA, HorseshoeClassifier, datasets, plots
-    >>> data = datasets.make_expression(n_samples=60, n_features=300, signal=2.0, random_state=0)
-    >>> model = make_pipeline(ISPCA(3, whiten=True, random_state=0), HorseshoeClassifier(random_state=0))
-    >>> plots.effect_table(model.fit(data.data, data.target)).name.tolist()
+    $fitted_pipeline
+    >>> plots.effect_table(model).name.tolist()
     ['supervised_1', 'unsupervised_2', 'unsupervised_3']
     """
     check_positive(n_components, "n_components")
@@ -186,7 +171,10 @@ def effect_table(model: Any, *, n_components: int = N_COMPONENTS) -> ResultTable
     # One label per row of coefficients; a single row has none.
     labels = [str(label) for label in last.classes_] if draws.ndim == 3 else [""]
     draws = (draws if draws.ndim == 3 else draws[:, None, :]) * factors
-    chosen = _chosen(draws, reduction.n_components_, n_components)
+    # All covariates, then the components with the largest effects.
+    size = np.abs(draws.mean(axis=0)).max(axis=0)[: reduction.n_components_]
+    strongest = np.sort(np.argsort(-size, kind="stable")[:n_components])
+    chosen = np.concatenate([np.arange(reduction.n_components_, draws.shape[-1]), strongest])
     parts = []
     for c, label in enumerate(labels):
         of_class = draws[:, c, chosen]
@@ -220,13 +208,6 @@ def _scales(reduction: Any, n_columns: int) -> tuple[Floats, list[str]]:
     return factors, units
 
 
-def _chosen(draws: Floats, n_components: int, most: int) -> np.ndarray:
-    """Return the columns to show: covariates, then the components with the largest effects."""
-    size = np.abs(draws.mean(axis=0)).max(axis=0)
-    strongest = np.sort(np.argsort(-size[:n_components], kind="stable")[:most])
-    return np.concatenate([np.arange(n_components, draws.shape[-1]), strongest])
-
-
 def ratio_name(model: Any) -> str:
     """Return what the exponential of an effect is called, such as "hazard ratio"; empty for a quantity."""
     return FAMILIES[take_apart(model).model.posterior_.family].ratio
@@ -242,20 +223,12 @@ def plot_effects(model: Any, *, n_components: int = N_COMPONENTS, ax: Any = None
     ----------
     model, n_components
         As in `effect_table`. With more than two classes, one row per class is drawn.
-    ax : matplotlib Axes, optional
-        Axes to draw on; new ones by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    $ax
 
     Examples
     --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from ispca import ISPCA, HorseshoeClassifier, datasets, plots
-    >>> data = datasets.make_expression(n_samples=60, n_features=300, signal=2.0, random_state=0)
-    >>> model = make_pipeline(ISPCA(3, whiten=True, random_state=0), HorseshoeClassifier(random_state=0))
-    >>> plots.plot_effects(model.fit(data.data, data.target)).get_xlabel()
+    $fitted_pipeline
+    >>> plots.plot_effects(model).get_xlabel()
     'odds ratio (90% credible interval)'
     """
     table = effect_table(model, n_components=n_components)

@@ -29,8 +29,7 @@ def component_table(model: Any) -> ResultTable:
 
     Parameters
     ----------
-    model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
+    $reduction
 
     Returns
     -------
@@ -43,9 +42,7 @@ def component_table(model: Any) -> ResultTable:
 
     Examples
     --------
-    >>> from ispca import ISPCA, datasets, plots
-    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
-    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
+    $fitted_reduction
     >>> plots.component_table(ispca).kind.tolist()
     ['supervised', 'unsupervised', 'unsupervised']
     """
@@ -83,22 +80,14 @@ def plot_components(model: Any, *, max_components: int = 60, ax: Any = None) -> 
 
     Parameters
     ----------
-    model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
+    $reduction
     max_components : int, default=60
         Maximum number of components to show.
-    ax : matplotlib Axes, optional
-        Axes to draw on; new ones by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    $ax
 
     Examples
     --------
-    >>> from ispca import ISPCA, datasets, plots
-    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
-    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
+    $fitted_reduction
     >>> ax = plots.plot_components(ispca)
     >>> len(ax.patches)
     3
@@ -138,8 +127,7 @@ def loading_table(
 
     Parameters
     ----------
-    model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
+    $reduction
     component : int, default=1
         The component, numbered from 1.
     kind : {"direction", "weight"}, default="direction"
@@ -158,9 +146,7 @@ def loading_table(
 
     Examples
     --------
-    >>> from ispca import ISPCA, datasets, plots
-    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
-    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
+    $fitted_reduction
     >>> table = plots.loading_table(ispca, n_features=5, feature_names=data.feature_names)
     >>> len(table), table.feature[0].startswith("gene")
     (5, True)
@@ -200,18 +186,11 @@ def plot_loadings(
         As in `loading_table`.
     n_features : int, default=25
         Maximum number of bars; features with a loading of zero are omitted.
-    ax : matplotlib Axes, optional
-        Axes to draw on; new ones by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    $ax
 
     Examples
     --------
-    >>> from ispca import ISPCA, datasets, plots
-    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
-    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
+    $fitted_reduction
     >>> ax = plots.plot_loadings(ispca, n_features=10, feature_names=data.feature_names)
     >>> len(ax.patches)
     10
@@ -248,18 +227,11 @@ def plot_profile(
         Position of each feature, such as its wavelength or genomic position; by default the column number.
     n_labels : int, default=5
         Number of largest loadings to label; a label that would overlap another is omitted.
-    ax : matplotlib Axes, optional
-        Axes to draw on; new ones by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    $ax
 
     Examples
     --------
-    >>> from ispca import ISPCA, datasets, plots
-    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
-    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
+    $fitted_reduction
     >>> ax = plots.plot_profile(ispca, component=2)
     >>> ax.get_ylabel()
     'direction in unsupervised_2'

@@ -97,8 +97,7 @@ def heatmap_table(
 
     Parameters
     ----------
-    model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
+    $reduction
     X : array-like of shape (n_samples, n_features)
         Samples, from the fit or new.
     y : array-like of shape (n_samples,), optional
@@ -107,8 +106,7 @@ def heatmap_table(
         The component whose leading features are shown, numbered from 1.
     n_features : int, default=40
         Number of features, at most 60.
-    feature_names : array-like of shape (n_features_in_,), optional
-        Names of the features.
+    $feature_names
     sample_names : array-like of shape (n_samples,), optional
         Names of the samples.
 
@@ -122,28 +120,18 @@ def heatmap_table(
 
     Examples
     --------
-    >>> from ispca import ISPCA, datasets, plots
-    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
-    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
+    $fitted_reduction
     >>> table = plots.heatmap_table(ispca, data.data, data.target, n_features=10)
     >>> len(table), len(table.dtype.names)
     (60, 12)
     """
-    options = {"n_features": n_features, "feature_names": feature_names, "sample_names": sample_names}
-    return _arranged(model, X, y, component, **options).table
-
-
-class _Heatmap(NamedTuple):
-    """The table in clustered order, and how samples and features were clustered."""
-
-    table: ResultTable
-    samples: Clustering
-    features: Clustering
+    return _arranged(model, X, y, component, n_features, feature_names, sample_names)[0]
 
 
 def _arranged(
-    model: Any, X: Any, y: Any, component: int, *, n_features: int, feature_names: Any, sample_names: Any
-) -> _Heatmap:
+    model: Any, X: Any, y: Any, component: int, n_features: int, feature_names: Any, sample_names: Any
+) -> tuple[ResultTable, Clustering, Clustering]:
+    """Return the table in clustered order, and how samples and features were clustered."""
     reduction = fitted_reduction(model)
     if n_features > MOST_FEATURES:
         raise ValueError(f"n_features={n_features} is too large for a heatmap: pass at most {MOST_FEATURES}.")
@@ -167,7 +155,7 @@ def _arranged(
         repeated = names.count(names[place]) > 1 or names[place] in ("sample", "target", "")
         name = f"{names[place]} ({chosen[place]})" if repeated else names[place]
         fields[name] = values[samples.order, place]
-    return _Heatmap(make_table(fields), samples, features)
+    return make_table(fields), samples, features
 
 
 def _clustered_features(values: Floats) -> Clustering:
@@ -199,26 +187,18 @@ def plot_heatmap(
     model, X, y, component, n_features, feature_names, sample_names
         As in `heatmap_table`. If there are too many names to read, every second, third, ... is shown; more than
         1,000 samples have neither names nor a dendrogram.
-    ax : matplotlib Axes, optional
-        Axes to draw on; new ones by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    $ax
         The plot. Its child Axes are the strip (if y is given) and the dendrograms of the samples and the features.
 
     Examples
     --------
-    >>> from ispca import ISPCA, datasets, plots
-    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
-    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
+    $fitted_reduction
     >>> ax = plots.plot_heatmap(ispca, data.data, data.target, n_features=10)
     >>> ax.images[0].get_array().shape
     (10, 60)
     """
-    table, samples, features = _arranged(
-        *(model, X, y, component), n_features=n_features, feature_names=feature_names, sample_names=sample_names
-    )
+    given = (model, X, y, component, n_features, feature_names, sample_names)
+    table, samples, features = _arranged(*given)
     names = [name for name in table.dtype.names or () if name not in ("sample", "target")]
     ax = new_axes(ax, 9.0, 3.0 + 0.17 * len(names))
     values = _average(np.array([table[name] for name in names]))

@@ -13,6 +13,29 @@ from ..foundation.messages import count
 from ..foundation.result_tables import ResultTable, as_table
 from ..targets import guess_target
 
+# What the docstrings of all plots say.
+DOCS = {
+    "ax": """
+    ax : matplotlib Axes, optional
+        Axes to draw on; new ones by default.
+
+    Returns
+    -------
+    ax : matplotlib Axes""",
+    "reduction": "model : ISPCA, SPCA or Pipeline\n    Fitted reduction, or a fitted pipeline with one.",
+    "feature_names": "feature_names : array-like of shape (n_features_in_,), optional\n    Names of the features.",
+    "fitted_reduction": """
+    >>> from ispca import ISPCA, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
+    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)""",
+    "fitted_pipeline": """
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from ispca import ISPCA, HorseshoeClassifier, datasets, plots
+    >>> data = datasets.make_expression(n_samples=60, n_features=300, signal=2.0, random_state=0)
+    >>> model = make_pipeline(ISPCA(3, whiten=True, random_state=0), HorseshoeClassifier(random_state=0))
+    >>> model = model.fit(data.data, data.target)""",
+}
+
 
 def make_table(columns: Mapping[str, Any]) -> ResultTable:
     """Return a record array of these columns; objects become text."""

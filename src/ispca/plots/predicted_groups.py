@@ -63,16 +63,9 @@ def kaplan_meier_table(risk: Any, y: Any) -> ResultTable:
     (['low', 'low', 'high', 'high'], [0.5, 0.0, 0.5, 0.0])
     """
     y = survival_target(y)
-    risk = _check_risk(risk, len(y))
+    risk = _check_numbers(risk, len(y), "risk")
     groups = risk_groups(risk, y["event"])
     return stack_tables([{"group": name} | _curve(y[groups == name]) for name in STYLES if (groups == name).any()])
-
-
-def _check_risk(risk: Any, n_samples: int) -> Floats:
-    risk = np.asarray(risk, dtype=np.float64)
-    if risk.shape != (n_samples,) or not np.isfinite(risk).all():
-        raise ValueError(f"risk must contain one number for each of the {n_samples} samples of y.")
-    return risk
 
 
 def _curve(y: np.ndarray) -> dict[str, Any]:
@@ -99,12 +92,7 @@ def plot_kaplan_meier(risk: Any, y: Any, *, ax: Any = None) -> Any:
     ----------
     risk, y
         As in `kaplan_meier_table`.
-    ax : matplotlib Axes, optional
-        Axes to draw on; new ones by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    $ax
 
     Examples
     --------
@@ -204,12 +192,7 @@ def plot_survival_calibration(
     ----------
     survival, y, time, n_groups
         As in `survival_calibration_table`.
-    ax : matplotlib Axes, optional
-        Axes to draw on; new ones by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    $ax
 
     Examples
     --------
@@ -280,12 +263,7 @@ def plot_count_calibration(expected: Any, y: Any, *, n_groups: int | None = None
     ----------
     expected, y, n_groups
         As in `count_calibration_table`.
-    ax : matplotlib Axes, optional
-        Axes to draw on; new ones by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    $ax
 
     Examples
     --------

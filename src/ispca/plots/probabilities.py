@@ -100,12 +100,7 @@ def plot_probabilities(model: Any, X: Any, y: Any, *, held_out: bool = False, ax
         Whether a fitted model has not seen these samples. Otherwise the labels say "training samples", and
         the accuracy is omitted, because it would not be that of new samples. An array of probabilities is taken as
         held-out predictions.
-    ax : matplotlib Axes, optional
-        Axes to draw on; new ones by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    $ax
 
     Examples
     --------
@@ -226,12 +221,7 @@ def plot_calibration(
     held_out : bool, default=False
         Whether a fitted model has not seen these samples. Otherwise the label says "training samples", for which a
         model is calibrated too well. An array of probabilities is taken as held-out predictions.
-    ax : matplotlib Axes, optional
-        Axes to draw on; new ones by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    $ax
         The plot. With more than five classes the intervals are omitted; the table has them.
 
     Examples

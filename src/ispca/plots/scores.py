@@ -45,8 +45,7 @@ def score_table(
 
     Parameters
     ----------
-    model : ISPCA, SPCA or Pipeline
-        Fitted reduction, or a fitted pipeline with one.
+    $reduction
     X : array-like of shape (n_samples, n_features)
         Samples, from the fit or new. If they are those of the fit, in the same order, and the reduction was
         cross-fitted, their cross-fitted scores are shown.
@@ -67,9 +66,7 @@ def score_table(
 
     Examples
     --------
-    >>> from ispca import ISPCA, datasets, plots
-    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
-    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
+    $fitted_reduction
     >>> plots.score_table(ispca, data.data, data.target, components=(1, 3)).dtype.names
     ('sample', 'target', 'supervised_1', 'unsupervised_3', 'distance', 'p_value', 'outlier')
     """
@@ -128,18 +125,11 @@ def plot_scores(
         Whether to draw an ellipse for each class with at least 5 samples.
     n_labels : int, default=8
         Maximum number of outliers to label; a label that would overlap another is omitted.
-    ax : matplotlib Axes, optional
-        Axes to draw on; new ones by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    $ax
 
     Examples
     --------
-    >>> from ispca import ISPCA, datasets, plots
-    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
-    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
+    $fitted_reduction
     >>> ax = plots.plot_scores(ispca, data.data, data.target)
     >>> ax.get_xlabel()
     'supervised_1, 9.2% of variance'
@@ -182,9 +172,7 @@ def plot_pairs(model: Any, X: Any, y: Any = None, components: int | Sequence[int
 
     Examples
     --------
-    >>> from ispca import ISPCA, datasets, plots
-    >>> data = datasets.make_expression(n_samples=60, n_features=300, random_state=0)
-    >>> ispca = ISPCA(n_components=3, random_state=0).fit(data.data, data.target)
+    $fitted_reduction
     >>> axes = plots.plot_pairs(ispca, data.data, data.target)
     >>> axes.shape
     (3, 3)

@@ -20,7 +20,7 @@ from ..reduction.max_score_test import TIE
 from ..reduction.null_distribution import null_maxima, tested_scores
 from ..reduction.permutation import Permutations
 from ..reduction.reduction_result import Step
-from ..reduction.response import Response, adjusted_response, make_response
+from ..reduction.response import Response, adjusted_response, exchangeable_samples, make_response
 from ..reduction.threads import Workers, workers
 from ..reduction.threshold import SearchSettings, threshold_path
 from ..transformers.ispca_transformer import ISPCA
@@ -92,17 +92,13 @@ def replay(model: Any, X: Any, y: Any) -> Iterator[Trace]:
         start = start_basis(design, reduction.adjusted_, reduction.center).basis
         response = adjusted_response(response, start)
         design = design.restricted(reduction.feature_mask_)
-        permutations = Permutations(
-            seed, n_samples, _permutations_to_repeat(reduction), int(reduction.memory_budget)
-        )
+        number = reduction.n_permutations
+        if isinstance(number, str):
+            # Those of the longest sequential test.
+            number = max(FEWEST_PERMUTATIONS, *(step.n_permutations for step in reduction.steps_))
+        exchange = exchangeable_samples(response, None)
+        permutations = Permutations(seed, n_samples, int(number), int(reduction.memory_budget), exchange=exchange)
         yield Trace(reduction, design, response, threads, permutations, start)
-
-
-def _permutations_to_repeat(reduction: ISPCA) -> int:
-    """Return how many permutations to repeat: all of a fixed number, or those of the longest sequential test."""
-    if not isinstance(reduction.n_permutations, str):
-        return int(reduction.n_permutations)
-    return max(FEWEST_PERMUTATIONS, *(step.n_permutations for step in reduction.steps_))
 
 
 # Color, marker and label of an observed score, by whether it was accepted.
@@ -152,16 +148,8 @@ def permutation_table(model: Any, X: Any, y: Any, *, max_steps: int = 12) -> Res
                 trace.design, state, trace.response.columns, trace.test, trace.response.exchange
             )
             observed = float(scores.max(initial=0.0))
-            maxima = null_maxima(
-                trace.design,
-                trace.workers,
-                state,
-                permuted,
-                trace.permutations,
-                trace.test,
-                trace.start,
-                trace.response.exchange,
-            )
+            how = (trace.permutations, trace.test, trace.start, trace.response.exchange)
+            maxima = null_maxima(trace.design, trace.workers, state, permuted, *how)
             parts.append(
                 {
                     "step": number,
@@ -185,12 +173,7 @@ def plot_permutations(model: Any, X: Any, y: Any, *, max_steps: int = 12, ax: An
     ----------
     model, X, y, max_steps
         As in `permutation_table`.
-    ax : matplotlib Axes, optional
-        Axes to draw on; new ones by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    $ax
 
     Examples
     --------
@@ -307,12 +290,7 @@ def plot_threshold(model: Any, X: Any, y: Any, step: int = 1, *, ax: Any = None)
     ----------
     model, X, y, step
         As in `threshold_table`.
-    ax : matplotlib Axes, optional
-        Axes to draw on; new ones by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    $ax
 
     Examples
     --------

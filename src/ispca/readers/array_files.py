@@ -26,13 +26,7 @@ PARTS = {"X", "data", "indices", "indptr", "shape", "feature_names", "features",
 
 
 def build_csr(data: Any, indices: Any, indptr: Any, shape: Any, limit: Limit, by_column: bool = False) -> Any:
-    """Return a CSR matrix of float64 from the arrays of a CSR or (``by_column``) a CSC matrix.
-
-    Raises
-    ------
-    TableError
-        If the arrays do not form a matrix, or the matrix exceeds the limit.
-    """
+    """Return a CSR matrix of float64 from the arrays of a CSR or (``by_column``) a CSC matrix, or refuse them."""
     shape = np.asarray(shape)
     _require(shape.shape == (2,) and shape.dtype.kind in "iu", "its shape is not two integers", limit)
     size = (int(shape[0]), int(shape[1]))

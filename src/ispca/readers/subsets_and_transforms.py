@@ -131,6 +131,9 @@ SMALLEST_TOP_COUNT, SMALLEST_TOP_INTENSITY = 20.0, 100.0
 SKEWNESS = 0.05
 # Library sizes differ if the largest exceeds the smallest by this factor.
 LIBRARY_RATIO = 1.1
+# Values are cut off at a limit if at least this fraction of them equals it, this many times as many as equal the
+# next value, which is hardly more frequent than the following ones: the frequencies of counts decrease.
+CUT_OFF, CUT_OFF_RATIO, FLAT = 0.01, 5, 1.5
 
 
 class Scale(NamedTuple):
@@ -223,8 +226,8 @@ def recognize_scale(X: Any) -> Scale:
 
     Raw counts are non-negative integers with a long right tail, and library sizes that differ. Raw intensities
     are skewed to the right, as a whole and within the features; after subtraction of a background, some are
-    negative. Tables with fewer than 50 features are never recognized, because their columns often have different
-    units. X has no covariates.
+    negative, or the smallest are replaced by a limit, and they may be rounded to integers. Tables with fewer than
+    50 features are never recognized, because their columns often have different units. X has no covariates.
     """
     other = Scale("other")
     if X.shape[1] < FEWEST_FEATURES:
@@ -236,6 +239,7 @@ def recognize_scale(X: Any) -> Scale:
     columns = np.unique(np.linspace(0, X.shape[1] - 1, EXAMINED).astype(np.intp))
     part = X[:, columns]
     examined = np.ravel(part.data if sp.issparse(part) else part)
+    n_values = part.shape[0] * part.shape[1] - np.count_nonzero(~np.isfinite(examined))
     examined = examined[np.isfinite(examined)]
     positive = examined[examined > 0]
     if not len(positive):
@@ -246,7 +250,7 @@ def recognize_scale(X: Any) -> Scale:
     sizes = library_sizes(X)
     differ = sizes.max() > LIBRARY_RATIO * sizes.min()
     integers = lowest >= 0 and bool((positive == np.round(positive)).all())
-    if top >= SMALLEST_TOP_COUNT and differ and integers:
+    if top >= SMALLEST_TOP_COUNT and differ and integers and not _cut_off(positive, n_values):
         sums = f"library sizes from {sizes.min():,.0f} to {sizes.max():,.0f}"
         return Scale(
             "counts", f"The features look like raw counts (integers up to {positive.max():,.0f}, {sums})."
@@ -258,6 +262,15 @@ def recognize_scale(X: Any) -> Scale:
         below = f"; the smallest is {lowest:,.3g}" if lowest < 0 else ""
         return Scale("intensities", f"The features look like raw intensities ({values}{below}).", lowest < 0)
     return other
+
+
+def _cut_off(positive: np.ndarray, n_values: int) -> bool:
+    """Return whether the smallest of non-negative integers, given without zeros, were replaced by a limit."""
+    often = np.unique(positive, return_counts=True)[1]
+    if n_values > len(positive):
+        often = np.append(n_values - len(positive), often)
+    many = len(often) > 1 and often[0] >= max(CUT_OFF * n_values, CUT_OFF_RATIO * often[1])
+    return bool(many and often[1] <= FLAT * often[1:6].mean())
 
 
 def _skewness(X: Any) -> float:

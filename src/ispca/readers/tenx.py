@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,14 +20,6 @@ MATRIX = "matrix.mtx"
 DESCRIPTIONS = ("symbol", "type")
 # Entries parsed at a time, and the longest line before them.
 ENTRIES_AT_A_TIME, LONGEST_LINE = 2**18, 2**16
-
-
-class Folder(NamedTuple):
-    """The files of a folder."""
-
-    matrix: Path
-    barcodes: Path
-    features: Path
 
 
 def is_tenx_folder(path: Path) -> bool:
@@ -46,11 +38,11 @@ def read_tenx(path: Path, request: Request) -> Raw:
             f"{path.name} has no column {name!r} ({role}), because a 10x folder does not describe its cells.",
             "Pass ⟦samples=SHEET⟧, a table with one row per barcode.",
         )
-    folder = _files(path)
-    barcodes = [fields[0] for fields in _lines(folder.barcodes, request.limit)]
-    features = list(_lines(folder.features, request.limit))
+    matrix, of_barcodes, of_features = _files(path)
+    barcodes = [fields[0] for fields in _lines(of_barcodes, request.limit)]
+    features = list(_lines(of_features, request.limit))
     shape = (len(barcodes), len(features))
-    raw = Raw(_matrix(folder, shape, request), [fields[0] for fields in features], barcodes)
+    raw = Raw(_matrix(matrix, shape, request), [fields[0] for fields in features], barcodes)
     for j, name in enumerate(DESCRIPTIONS, 1):
         texts = [fields[j] if len(fields) > j else "" for fields in features]
         if any(texts) and texts != raw.features:
@@ -63,21 +55,21 @@ def _matrices(path: Path) -> list[Path]:
     return sorted(file for file in path.iterdir() if file.name.lower().removesuffix(".gz").endswith(MATRIX))
 
 
-def _files(path: Path) -> Folder:
-    """Return the files of a folder, whose names may begin with the name of a sample."""
+def _files(path: Path) -> list[Path]:
+    """Return the matrix, barcodes and features of a folder; their names may begin with the name of a sample."""
     matrices = _matrices(path)
     if len(matrices) > 1:
         some = " and ".join(file.name for file in matrices[:2])
         raise TableError(f"{path.name} contains several matrices, such as {some}. Use one folder for each.")
     prefix = matrices[0].name[: matrices[0].name.lower().rindex(MATRIX)]
-    found = []
+    found = [matrices[0]]
     for names in (("barcodes.tsv",), ("features.tsv", "genes.tsv")):
         options = [path / f"{prefix}{name}{packed}" for name in names for packed in (".gz", "")]
         present = [file for file in options if file.is_file()]
         if not present:
             raise TableError(f"{path.name} contains no file {prefix}{names[0]}.gz. Copy it into the folder.")
         found.append(present[0])
-    return Folder(matrices[0], *found)
+    return found
 
 
 def _lines(path: Path, limit: Limit) -> Iterator[list[str]]:
@@ -93,10 +85,10 @@ def _lines(path: Path, limit: Limit) -> Iterator[list[str]]:
             yield [field.strip().strip('"') for field in line.split("\t")]
 
 
-def _matrix(folder: Folder, shape: tuple[int, int], request: Request) -> Any:
+def _matrix(path: Path, shape: tuple[int, int], request: Request) -> Any:
     """Return the matrix with one row per cell."""
-    where, limit = folder.matrix.name, request.limit
-    packed = open_bytes(folder.matrix, limit, request.progress)
+    where, limit = path.name, request.limit
+    packed = open_bytes(path, limit, request.progress)
     with io.TextIOWrapper(packed, encoding="latin-1") as file:
         n_entries = _check_header(file, shape, where, limit)
         parts = list(_entries(file, shape, n_entries, where))

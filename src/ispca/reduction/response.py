@@ -318,8 +318,11 @@ class TrainingData(NamedTuple):
 
     def exchangeable(self) -> Exchange | None:
         """Return what permutation tests may exchange; None if all samples."""
-        if self.response is None:
-            return None
-        if self.groups is not None:
-            return exchange_within_groups(self.groups, self.response.target.codes)
-        return None if self.response.risk is None else exchange_of_similar(self.response.risk)
+        return None if self.response is None else exchangeable_samples(self.response, self.groups)
+
+
+def exchangeable_samples(response: Response, groups: Any) -> Exchange | None:
+    """Return what permutations of a response may exchange; None if all samples."""
+    if groups is not None:
+        return exchange_within_groups(groups, response.target.codes)
+    return None if response.risk is None else exchange_of_similar(response.risk)

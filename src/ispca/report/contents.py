@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..foundation.messages import count
 from .calibration_and_risk_groups import calibration_section, risk_groups_section
@@ -18,13 +18,6 @@ from .prediction import prediction_section
 from .report_inputs import Context, Inputs, check_inputs
 from .reproducibility import methods_section, reproducibility_section
 from .sample_predictions import external_test_section, held_out_section
-
-
-class Section(NamedTuple):
-    """A section of the report: the inputs that it applies to, and its contents; None if there is too little."""
-
-    applies: Callable[[Inputs], bool]
-    contents: Callable[[Inputs], dict[str, Any] | None]
 
 
 def _always(inputs: Inputs) -> bool:
@@ -43,30 +36,28 @@ def _has_risks(inputs: Inputs) -> bool:
     return inputs.target.timed and inputs.y is not None and inputs.model is not None
 
 
-# Sections in the order of the report.
-SECTIONS = {
-    "overview": Section(_always, overview_section),
-    "panel": Section(lambda inputs: inputs.panel is not None, panel_section),
-    "score_plot": Section(_has_fit, score_plot_section),
+# Sections in the order of the report: to which inputs they apply, and their contents, None if there is too little.
+SECTIONS: dict[str, tuple[Callable[[Inputs], bool], Callable[[Inputs], dict[str, Any] | None]]] = {
+    "overview": (_always, overview_section),
+    "panel": (lambda inputs: inputs.panel is not None, panel_section),
+    "score_plot": (_has_fit, score_plot_section),
     # If the panel was validated, its section has the metrics.
-    "prediction": Section(
-        lambda inputs: inputs.comparison is not None or not inputs.panel_validated, prediction_section
-    ),
-    "held_out": Section(_has_held_out, held_out_section),
-    "external_test": Section(lambda inputs: bool(inputs.context.test), external_test_section),
-    "risk_groups": Section(_has_risks, risk_groups_section),
-    "calibration": Section(_has_held_out, calibration_section),
-    "leading_features": Section(_has_fit, leading_features_section),
+    "prediction": (lambda inputs: inputs.comparison is not None or not inputs.panel_validated, prediction_section),
+    "held_out": (_has_held_out, held_out_section),
+    "external_test": (lambda inputs: bool(inputs.context.test), external_test_section),
+    "risk_groups": (_has_risks, risk_groups_section),
+    "calibration": (_has_held_out, calibration_section),
+    "leading_features": (_has_fit, leading_features_section),
     # The answers end here, and the details begin.
-    "question": Section(_always, question_section),
-    "data": Section(_always, data_section),
-    "components": Section(_has_fit, components_section),
-    "features": Section(_has_fit, features_section),
-    "covariates": Section(lambda inputs: bool(inputs.adjusted.any()), covariates_section),
-    "coefficients": Section(_has_fit, coefficients_section),
-    "convergence": Section(_has_fit, convergence_section),
-    "methods": Section(_has_fit, methods_section),
-    "reproducibility": Section(_always, reproducibility_section),
+    "question": (_always, question_section),
+    "data": (_always, data_section),
+    "components": (_has_fit, components_section),
+    "features": (_has_fit, features_section),
+    "covariates": (lambda inputs: bool(inputs.adjusted.any()), covariates_section),
+    "coefficients": (_has_fit, coefficients_section),
+    "convergence": (_has_fit, convergence_section),
+    "methods": (_has_fit, methods_section),
+    "reproducibility": (_always, reproducibility_section),
 }
 FORMAT = 1
 
@@ -128,7 +119,7 @@ def summarize(
     """
     context = context or Context(target_name=str(target_name))
     inputs = check_inputs(fitted, X, y, validation, panel, feature_names, sample_names, context)
-    sections = {key: part.contents(inputs) for key, part in SECTIONS.items() if part.applies(inputs)}
+    sections = {key: contents(inputs) for key, (applies, contents) in SECTIONS.items() if applies(inputs)}
     found = {key: content for key, content in sections.items() if content is not None}
     return {"format": FORMAT, "title": _title(inputs), **found}
 

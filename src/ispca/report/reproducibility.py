@@ -84,11 +84,9 @@ def _data(inputs: Inputs) -> list[str]:
 def _reduction(inputs: Inputs) -> list[str]:
     reduction = inputs.reduction
     scaled = "standardized" if getattr(reduction, "scale", True) else "centered"
-    name = (
-        "supervised principal components"
-        if hasattr(reduction, "selected_")
-        else "iterative supervised principal components (Piironen and Vehtari, 2018)"
-    )
+    name = "supervised principal components"
+    if not hasattr(reduction, "selected_"):
+        name = f"iterative {name} (Piironen and Vehtari, 2018)"
     lines = [f"The features were {scaled} and reduced to {name}."]
     if inputs.adjusted.any():
         names = [inputs.features[j] for j in np.flatnonzero(inputs.adjusted)]

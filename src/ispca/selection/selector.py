@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from ..fitted_parts import take_apart
 from ..fitting.comparison_inputs import resumable_seed
 from ..fitting.fit_and_predict import clone_with_seed, fit_timed
 from ..fitting.runner import Work
@@ -18,6 +19,7 @@ from ..foundation.parameters import fit_context
 from ..foundation.splits import Split, make_fold_splits
 from ..inputs.checks import known_names
 from ..reduction.reuse import share_results
+from ..stacking.base import Stacked
 from ..targets import TARGETS
 from . import suggestion
 from .panel_results import PanelResults, path_table
@@ -232,14 +234,15 @@ class ProjectionSelector(PanelResults):
         n_allowed = self.n_features_in_ - len(settings.never)
         more = len(self.panels_) - 1 == settings.max_features < n_allowed
         if found.better:
-            verdict, advice = suggestion.suggest_size(differences, len(settings.always), more), []
+            verdict = suggestion.suggest_size(differences, len(settings.always), more)
         else:
-            verdict = suggestion.suggest_nothing(differences, found.better is not None)
-            advice = [suggestion.better_panel_message(densities, weight, factor)]
+            gains = suggestion.paired_differences(densities, densities[0], weight, factor)
+            of_reference = found.better is not None, isinstance(take_apart(self.reference_).model, Stacked)
+            verdict = suggestion.suggest_without_reference(differences, gains, len(settings.always), *of_reference)
         if found.halves is not None:
             error = float(differences.error[-1])
-            advice.append(suggestion.draws_message(found.halves, error, self.n_draws, weight))
-        verdict = verdict._replace(message=" ".join(filter(None, [verdict.message, *advice])))
+            advice = suggestion.draws_message(found.halves, error, self.n_draws, weight)
+            verdict = verdict._replace(message=f"{verdict.message} {advice}".strip())
         self.validated_, self._held_out = True, found
         self._conclude(verdict)
 

@@ -92,30 +92,31 @@ def suggest_size(differences: Differences, n_always: int, more_features: bool) -
     )
 
 
-def suggest_nothing(differences: Differences, judged: bool = True) -> Suggestion:
-    """Suggest no features, because the reference was not shown to be better than the base rate."""
-    mean, error = differences
+def suggest_without_reference(
+    differences: Differences, gains: Differences, n_always: int, judged: bool = True, stacked: bool = False
+) -> Suggestion:
+    """Suggest a size where the reference was not shown to be better than the base rate.
+
+    It is the smallest that was itself shown to be better than no features, or 0. ``gains`` are the differences
+    from no features, because panels that merely beat an overfitted reference say nothing; ``judged`` says whether
+    there are enough events to judge the reference, and ``stacked`` whether it is a stack.
+    """
     if not judged:
         return Suggestion(0, "There are too few events to judge the reference, so no features are suggested.")
-    return Suggestion(
-        0,
+    mean, error = differences
+    reference = (
         "The reference does not predict held-out samples significantly better than the base rate (difference "
-        f"{_nats(-mean[0], error[0])}), so no features are suggested.",
+        f"{_nats(-mean[0], error[0])})"
     )
-
-
-def better_panel_message(log_density: Floats, sample_weight: Floats | None = None, factor: float = 1.0) -> str:
-    """Return advice for a reference no better than chance, if a panel is (sizes x samples), or ""."""
-    # Panels that merely beat an overfitted reference say nothing.
-    gains = paired_differences(log_density, log_density[0], sample_weight, factor)
     better = np.flatnonzero(gains.mean > BETTER_ERRORS * gains.error)
+    better = better[better >= n_always]
     if not len(better):
-        return ""
+        return Suggestion(0, f"{reference}, so no features are suggested.")
     size = int(better[0])
-    return (
-        f"But a submodel of {count(size, 'feature')} does predict better (difference "
-        f"{_nats(gains.mean[size], gains.error[size])}): use a better reference, such as a stack."
-    )
+    panel = f"{count(size, 'feature')} {'does' if size == 1 else 'do'}"
+    advice = "" if stacked else " A better reference, such as a stack, may lead to a better panel."
+    gain = _nats(gains.mean[size], gains.error[size])
+    return Suggestion(size, f"{reference}, but {panel} (difference {gain}).{advice}")
 
 
 def suggest_unvalidated_size(divergence: Floats, n_always: int) -> Suggestion:

@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..containers import ColumnSource
+from ..data_checks.similar_samples import copies_together
 from ..families.survival_target import refuse_survival
 from ..fitted_parts import take_apart
 from ..fitting.comparison_inputs import checked_data, named_estimators, resumable_seed, target_is_classes
@@ -30,13 +31,13 @@ from ..foundation.parameters import fit_context
 from ..foundation.result_tables import as_table
 from ..foundation.splits import Split, check_groups, make_fold_splits
 from ..inputs.checks import check_container, check_training_data
-from ..kernels.base import KernelMethod
 from ..targets import Target
-from ..targets.mixture_weights import concentrations, stacking_weights
+from ..targets.mixture_weights import stacking_weights
 from ..targets.samples import Prediction, Samples
 from ..targets.target import Predictions, log_density
 from ..targets.target_and_prediction_checks import ImpossiblePrediction, check_offset, check_weights
 from .candidates import default_candidates, fit_together, in_fold
+from .combination import concentrations
 
 # What the docstrings of all stacks say.
 DOCS = {
@@ -44,11 +45,11 @@ DOCS = {
     estimators : list of (str, estimator) or dict, optional
         $candidates
     cv : int, splitter or iterable, default=5
-        Number of folds, stratified by class or event, a scikit-learn splitter, or pairs of training and test
-        indices.
+        Number of folds, stratified by class or event, in which copies of a sample stay together; a scikit-learn
+        splitter, or pairs of training and test indices.
     concentration : float, default=1.5
-        Parameter of the Dirichlet prior: 1 is maximum likelihood, larger values give more equal weights. That of a
-        candidate named "kernels" is 5: few samples tell hardly anything about the others.
+        Parameter of the Dirichlet prior: 1 is maximum likelihood, larger values give more equal weights. That of
+        kernel methods is at least 5, because they predict well on almost all data.
     n_jobs : int or None, default=-1
         Worker processes. The result does not depend on it.
     resume : path, optional
@@ -171,35 +172,35 @@ class Stacked(Predictions, BaseEstimator):
         seed = resumable_seed(self.random_state, self.resume)
         groups = check_groups(samples.groups, len(samples.y))
         labels, strata = target.strata(samples.y)
-        splits = make_fold_splits(self.cv, samples.X, labels, groups, strata is not None, seed)
+        copies = copies_together(samples.X) if groups is None and isinstance(self.cv, Integral) else None
+        together = groups if copies is None else copies
+        splits = make_fold_splits(self.cv, samples.X, labels, together, strata is not None, seed)
+        if copies is not None:
+            # Candidates get only the groups of the caller, which restrict what permutations exchange.
+            splits = [Split(split.train, split.test) for split in splits]
         self._held_out = np.concatenate([split.test for split in splits])
-        at_once = self._kernels(named, samples)
-        refitted = {name: in_fold(item) for name, item in named.items() if name not in at_once}
-        work = Work(refitted, samples, target, splits, seed)
+        work = Work({name: in_fold(item) for name, item in named.items()}, samples, target, splits, seed)
         outcomes = run(work, self.resume, self.n_jobs, "Stacking")
-        for name, item in at_once.items():
-            found = item.left_out_predictions(samples, [split.test for split in splits])
-            outcomes |= {(number, name): prediction for number, prediction in enumerate(found)}
         named = {name: item for name, item in named.items() if self._worked(name, outcomes, len(splits))}
         if not named:
             errors = (outcome.error for outcome in outcomes.values() if isinstance(outcome, Failure))
             reason = next((f"The first error: {error}" for error in errors), "None gives finite intervals.")
             raise ValueError(f"Every candidate failed, so nothing can be stacked. {reason}")
         predictions: list[list[Any]] = [[outcomes[i, name] for name in named] for i in range(len(splits))]
-        self._weigh(list(named), samples, predictions)
+        self._weigh(named, samples, predictions)
         self.estimators_ = self._fit_finally(named, samples._replace(groups=groups), work.split_seed(len(splits)))
         return predictions
 
-    def _weigh(self, names: list[str], samples: Samples, predictions: list[list[Prediction]]) -> None:
+    def _weigh(self, named: dict[str, Any], samples: Samples, predictions: list[list[Prediction]]) -> None:
         """Set the weights that predictions of the held-out samples give, fold by fold."""
         densities = np.concatenate(
             [np.column_stack([np.asarray(item.log_density) for item in row]) for row in predictions]
         )
         weight = None if samples.sample_weight is None else samples.sample_weight[self._held_out]
-        self.weights_ = stacking_weights(densities, concentrations(names, self.concentration), weight)
+        self.weights_ = stacking_weights(densities, concentrations(named.values(), self.concentration), weight)
         seconds = [[item.seconds_reduction + item.seconds_model for item in row] for row in predictions]
         mean = np.average(densities, axis=0, weights=weight)
-        table: dict[str, Any] = {"candidate": names, "weight": self.weights_, "mlpd": mean}
+        table: dict[str, Any] = {"candidate": list(named), "weight": self.weights_, "mlpd": mean}
         table |= {"mlpd_error": mean_error(densities, mean, weight), "seconds": np.mean(seconds, axis=0)}
         self.cv_table_ = as_table(table)
 
@@ -221,18 +222,10 @@ class Stacked(Predictions, BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         self._held_out = np.concatenate([split.test for split in splits])
         samples = samples._replace(X=X, y=y)
-        self._weigh(list(fitted), samples, predictions)
+        self._weigh(fitted, samples, predictions)
         self.estimators_ = dict(fitted)
         self._finish(samples, target, predictions)
         return self
-
-    def _kernels(self, named: dict[str, Any], samples: Samples) -> dict[str, KernelMethod]:
-        """Return the candidates whose predictions of all folds follow from one fit."""
-        folds = len(self._held_out) == len(np.unique(self._held_out)) == len(samples.y)
-        weighted = samples.sample_weight is None or samples.sample_weight.all()
-        if not (folds and weighted):
-            return {}
-        return {name: item for name, item in named.items() if isinstance(item, KernelMethod)}
 
     def _worked(self, name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
         """Return whether a candidate has a density in every fold; otherwise warn or raise."""

@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
+from ..foundation.arrays import Floats
+from ..kernels.base import KernelMethod
 from ..targets import Target
-from ..targets.mixture_weights import concentrations, fit_inverse_temperature, stacking_weights, tempered
+from ..targets.mixture_weights import fit_inverse_temperature, stacking_weights, tempered
 from ..targets.samples import HeldOut, Prediction, log_class_probability
 
 CONCENTRATION = 1.5
+# Kernel methods predict well on almost all data sets, so their prior is larger.
+KERNEL_CONCENTRATION = 5.0
+
+
+def concentrations(candidates: Iterable[Any], concentration: float) -> Floats:
+    """Return the parameter of the Dirichlet prior of each candidate: that of kernel methods is larger."""
+    steps = [dict(item.steps).values() if isinstance(item, Pipeline) else [item] for item in candidates]
+    kernels = [any(isinstance(step, KernelMethod) for step in part) for part in steps]
+    return np.where(kernels, max(concentration, KERNEL_CONCENTRATION), concentration)
 
 
 def combined_predictions(
-    target: Target, names: list[str], predictions: Sequence[list[Prediction]], observed: Sequence[HeldOut]
+    target: Target, prior: Floats, predictions: Sequence[list[Prediction]], observed: Sequence[HeldOut]
 ) -> list[Prediction]:
     """Return the mixture of the candidates' predictions of each fold, with weights from all other folds.
 
-    ``predictions`` of the held-out samples, by fold and candidate, have log densities; ``observed`` is what was
-    observed in each fold. The outcomes of a fold have no part in its weights.
+    ``prior`` has the `concentrations` of the candidates. ``predictions`` of the held-out samples, by fold and
+    candidate, have log densities; ``observed`` is what was observed in each fold. The outcomes of a fold have no
+    part in its weights.
     """
-    prior = concentrations(names, CONCENTRATION)
     densities = [np.column_stack([np.asarray(part.log_density) for part in row]) for row in predictions]
     mixtures = []
     for number, row in enumerate(predictions):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
@@ -16,13 +14,6 @@ TOLERANCE = 1e-10
 # Prior standard deviation of the log inverse temperature, and its largest absolute value.
 LOG_INVERSE_TEMPERATURE_SD = 0.2
 LARGEST_LOG_INVERSE_TEMPERATURE = 1.5
-# The candidate that predicts well on almost all data sets, and the parameter of its prior.
-RELIABLE, RELIABLE_CONCENTRATION = "kernels", 5.0
-
-
-def concentrations(names: Sequence[str], concentration: float) -> Floats:
-    """Return the parameter of the Dirichlet prior of each candidate: that of the reliable one is larger."""
-    return np.array([max(concentration, RELIABLE_CONCENTRATION * (name == RELIABLE)) for name in names])
 
 
 def stacking_weights(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from ..families import GAUSSIAN
 from ..foundation.arrays import Floats, protect
@@ -75,18 +76,21 @@ class Quantity(Target):
 QUANTITY = Quantity()
 
 
-def mixture_quantile(tail: float, weights: Floats, mean: Floats, deviation: Floats) -> Floats:
+def mixture_quantile(tail: float, weights: Floats, mean: Floats, scale: Floats, degrees: float = np.inf) -> Floats:
     """Return a quantile of each mixture (parts x mixtures) by bisection between the quantiles of its parts.
+
+    The parts are normal, or have Student's distribution with some degrees of freedom.
 
     >>> mixture_quantile(0.5, np.array([0.5, 0.5]), np.array([[0.0], [2.0]]), np.ones((2, 1))).round(6)
     array([1.])
     """
-    parts = mean + deviation * ndtri(tail)
+    below, quantile = (ndtr, ndtri) if np.isinf(degrees) else (partial(stdtr, degrees), partial(stdtrit, degrees))
+    parts = mean + scale * quantile(tail)
     low, high = parts.min(axis=0), parts.max(axis=0)
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        below = weights @ ndtr((middle - mean) / deviation) < tail
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
+        short = weights @ below((middle - mean) / scale) < tail
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
     return (low + high) / 2
 
 

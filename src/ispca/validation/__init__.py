@@ -4,6 +4,7 @@ from ..stacking import StackedClassifier, StackedCounts, StackedOrdinal, Stacked
 from .baseline_comparison import compare_with_baselines
 from .comparison import Comparison, compare
 from .held_out_verdict import verdict
+from .left_out_verdict import kernel_verdict
 from .methods import paper_methods, recommended_methods, standard_methods
 from .stability import Stability, stability
 from .winner import BestMethod, best_method
@@ -20,6 +21,7 @@ __all__ = [
     "best_method",
     "compare",
     "compare_with_baselines",
+    "kernel_verdict",
     "paper_methods",
     "recommended_methods",
     "stability",

@@ -19,7 +19,7 @@ from ..foundation.arrays import Floats
 from ..foundation.messages import listing
 from ..kernels.base import MOST_SAMPLES
 from ..stacking.candidates import default_candidates, in_fold
-from ..stacking.combination import combined_predictions
+from ..stacking.combination import CONCENTRATION, combined_predictions, concentrations
 from ..targets import CLASSES, QUANTITY, find_target, target_form
 from ..targets.measures import Measure
 from ..targets.samples import Prediction
@@ -105,24 +105,20 @@ def compare_with_baselines(
     candidates = dict(default_candidates(kind, n_classes))
     given = {"sample_weight": sample_weight, "offset": offset}
     given = {name: values for name, values in given.items() if values is not None}
-    lasso = candidates.get(LASSO)
+    lasso, in_memory = candidates.get(LASSO), not isinstance(X, ColumnSource)
     methods = {COMPONENTS if combine else MODEL: in_fold(model)}
     if combine and len(y) <= MOST_SAMPLES:
         methods[KERNELS] = in_fold(with_covariates(candidates[KERNELS], covariates))
-    if (
-        lasso is not None
-        and not isinstance(X, ColumnSource)
-        and all(has_fit_parameter(lasso, name) for name in given)
-    ):
+    if in_memory and lasso is not None and all(has_fit_parameter(lasso, name) for name in given):
         methods[LASSO] = lasso
-    if len(covariates) and isinstance(model, Pipeline) and not isinstance(X, ColumnSource):
+    if in_memory and len(covariates) and isinstance(model, Pipeline):
         methods[COVARIATES] = in_fold(covariates_only(model, covariates))
     methods[BASE_RATE] = candidates[BASE_RATE]
     options: dict[str, Any] = {"sample_weight": sample_weight, "offset": offset, "random_state": random_state}
     options |= {"kind": kind, "cv": cv, "folds": True, "groups": groups}
     options |= {"n_jobs": n_jobs if on_device is None else 1, "on_device": on_device}
     found = run_comparison(methods, X, y, baseline=BASE_RATE, label="Cross-validating", **options)
-    return with_combination(found) if combine else found
+    return with_combination(found, methods) if combine else found
 
 
 def with_covariates(method: Any, columns: Sequence[int]) -> Any:
@@ -153,13 +149,14 @@ def predictions_of(comparison: Comparison, names: Sequence[str]) -> list[list[Pr
     return [[cast(Prediction, row[column]) for column in columns] for row in comparison.predictions]
 
 
-def with_combination(comparison: Comparison) -> Comparison:
+def with_combination(comparison: Comparison, methods: dict[str, Any]) -> Comparison:
     """Return the comparison with the mixture of its methods as the first one, if there are several to mix."""
     names = candidates_of(comparison)
     if len(names) < 2 or len(comparison.splits) < 2:
         return comparison
     target = find_target(comparison.kind, times=comparison.observed[0].times)
-    mixtures = combined_predictions(target, names, predictions_of(comparison, names), comparison.observed)
+    prior = concentrations([methods[name] for name in names], CONCENTRATION)
+    mixtures = combined_predictions(target, prior, predictions_of(comparison, names), comparison.observed)
     predictions = [[mixed, *row] for mixed, row in zip(mixtures, comparison.predictions, strict=True)]
     measures = {name: target.measures[name] for name in comparison.scores}
     scores = fair_scores(predictions, comparison.observed, comparison.rates, measures)

@@ -15,10 +15,12 @@ from ..fitting.fit_and_predict import check_fit_parameters, converged
 from ..fitting.fit_store import Failure
 from ..fitting.runner import Work, run
 from ..foundation.arrays import Floats, Indices
+from ..foundation.docstrings import share_docs
 from ..foundation.messages import notify
 from ..foundation.result_tables import ResultTable, as_table
 from ..foundation.splits import Split, describe_folds, describe_splits, make_fold_splits, make_splits
 from ..plots.comparison_and_panel import plot_comparison
+from ..plots.plot_arguments import DOCS
 from ..targets import Target, find_target
 from ..targets.intervals import split_interval
 from ..targets.measures import UNLIMITED, Limits, difference_limits, goodness
@@ -140,6 +142,7 @@ class Comparison:
         order = np.lexsort((-good, np.isnan(good)))
         return as_table({name: values[order] for name, values in columns.items()})
 
+    @share_docs(**DOCS)
     def plot(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw one row per method with its interval; see `ispca.plots.plot_comparison`.
 
@@ -147,12 +150,7 @@ class Comparison:
         ----------
         metric : str, optional
             The measure to draw; by default the main one.
-        ax : matplotlib Axes, optional
-            Axes to draw on; new ones by default.
-
-        Returns
-        -------
-        ax : matplotlib Axes
+        $ax
         """
         return plot_comparison(self, metric, ax)
 

@@ -71,11 +71,8 @@ def _remarks(result: Comparison) -> list[str]:
     remarks = [result.best.sentence] if result.best else []
     shown = {result.main_metric, _second(result)}
     for name in [name for name in result.scores if name in shown and name in MEASURES and MEASURES[name].needs]:
-        blank = [
-            str(row["method"])
-            for row in result.table
-            if np.isnan(row[name]) and row["n_failed"] < len(result.splits)
-        ]
+        fitted = result.table[result.table["n_failed"] < len(result.splits)]
+        blank = [str(row["method"]) for row in fitted if np.isnan(row[name])]
         if blank:
             verb = "gives" if len(blank) == 1 else "give"
             remarks.append(f"No {name} for {listing(blank)}, which {verb} no {MEASURES[name].needs}.")

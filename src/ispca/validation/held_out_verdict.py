@@ -56,7 +56,7 @@ def verdict(comparison: Comparison, *, method: str | None = None) -> dict[str, A
         return _failure(comparison, method)
     own = comparison.target.judge(found)
     better = own.better
-    sentences = [f"{own.sentence.removesuffix('.')}; {NOT_BETTER}" if better is False else own.sentence]
+    sentences = [judged_sentence(own)]
     winner = better_method(comparison, method) if own.judged else None
     if winner not in (None, COMPONENTS):
         sentences.append(_superior(comparison, method, winner, own))
@@ -76,6 +76,11 @@ def verdict(comparison: Comparison, *, method: str | None = None) -> dict[str, A
         "n_held_out": len(np.unique(found.samples)),
         **own.more,
     }
+
+
+def judged_sentence(own: Judgment) -> str:
+    """Return the sentence of a judgment, which says so if a method is not better than the base rate."""
+    return f"{own.sentence.removesuffix('.')}; {NOT_BETTER}" if own.better is False else own.sentence
 
 
 def components_alone(comparison: Comparison) -> dict[str, Any] | None:

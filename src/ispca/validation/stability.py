@@ -18,11 +18,13 @@ from ..families.survival_target import is_survival, survival_target
 from ..fitting.comparison_inputs import checked_data
 from ..fitting.fit_and_predict import clone_with_seed
 from ..foundation.arrays import Floats, Mask
+from ..foundation.docstrings import share_docs
 from ..foundation.parallel import run_parallel
 from ..foundation.parameters import integer_seed
 from ..foundation.result_tables import ResultTable, as_table
 from ..foundation.splits import Split, make_splits
 from ..plots.comparison_and_panel import plot_stability
+from ..plots.plot_arguments import DOCS
 from ..reduction.reuse import share_results
 from ..targets import choose_family, is_category, target_form
 from ..targets.samples import rows
@@ -56,6 +58,7 @@ class Stability:
     components: ResultTable
     n_splits: int
 
+    @share_docs(**DOCS)
     def plot(self, n_features: int = 25, ax: Any = None) -> Any:
         """Draw the features used most often; see `ispca.plots.plot_stability`.
 
@@ -63,12 +66,7 @@ class Stability:
         ----------
         n_features : int, default=25
             Number of bars.
-        ax : matplotlib Axes, optional
-            Axes to draw on; new ones by default.
-
-        Returns
-        -------
-        ax : matplotlib Axes
+        $ax
         """
         return plot_stability(self, n_features, ax)
 

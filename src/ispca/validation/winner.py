@@ -106,19 +106,15 @@ def best_method(
     """
     name = comparison.main_metric if measure is None else measure
     chosen_by = comparison.target.choose_measures(name)[name]
-    pooled = {method: pool(comparison, method) for method in comparison.methods}
-    values = {
-        method: value
-        for method, found in pooled.items()
-        if found is not None and np.isfinite(value := _value(chosen_by, found))
-    }
+    pooled = {method: found for method in comparison.methods if (found := pool(comparison, method)) is not None}
+    values = {name: value for name, found in pooled.items() if np.isfinite(value := _value(chosen_by, found))}
     if len(values) < 2:
         return None
     methods = list(values)
-    found = [item for method in methods if (item := pooled[method]) is not None]
-    drawn = _bootstrap(found[0], n_resamples, np.random.default_rng(random_state))
+    competing = [pooled[method] for method in methods]
+    drawn = _bootstrap(competing[0], n_resamples, np.random.default_rng(random_state))
     best = int(np.argmax(chosen_by.goodness(np.array(list(values.values())))))
-    outside, reference = _choose_and_evaluate(chosen_by, found, drawn, best)
+    outside, reference = _choose_and_evaluate(chosen_by, competing, drawn, best)
     if not len(outside):
         return None
     value = values[methods[best]]
@@ -167,9 +163,5 @@ def _resampled(measure: Measure, found: Pooled, drawn: Indices) -> Floats:
         return measure.resampled(held_out, prediction, drawn)
     every = np.arange(drawn.shape[1])
     rows = [np.repeat(every, row) for row in drawn]
-    return np.array(
-        [
-            _value(measure, found._replace(held_out=held_out.part(row), prediction=prediction.part(row)))
-            for row in rows
-        ]
-    )
+    parts = (found._replace(held_out=held_out.part(row), prediction=prediction.part(row)) for row in rows)
+    return np.array([_value(measure, part) for part in parts])

@@ -4,7 +4,7 @@ import { count, counted, make, short, size, table } from "./dom.js";
 const FILES = {
   "report.html": "The report, with all figures and the methods text, in one file",
   "model.ispca": "The model, for predictions with ispca",
-  "combined.ispca": "The combined prediction, for new samples with ispca predict",
+  "combined.ispca": "The combined prediction, for new samples with ispca predict; contains the training samples",
   "scores.csv": "Scores of the components, one row per sample",
   "loadings.csv": "Loadings of the components, one row per feature",
   "coefficients.csv": "Effects of the features with their credible intervals",
