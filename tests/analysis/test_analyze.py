@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import ispca
 from ispca.cli import main
-from ispca.foundation.messages import SettingError
+from ispca.foundation.messages import Listener, SettingError
 from ispca.readers import TableError
 
 OPTIONS = ["--components", "3", "--draws", "60", "--cv", "2"]
@@ -173,3 +173,8 @@ def test_missing_values(study):
 
 
 QUICK_SETTINGS = {"components": 3, "draws": 60, "cv": 2}
+
+
+def test_an_analysis_keeps_nothing_of_its_calls(study, analysis):
+    analysis.predict(study.genes[:3])
+    assert not [name for name, value in vars(analysis).items() if isinstance(value, Listener)]

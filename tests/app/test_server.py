@@ -49,8 +49,9 @@ def test_from_upload_to_predictions(server):
 def test_an_error_of_a_run_is_in_words_of_the_page(server):
     run = server.wait(server.fit(table() + b"last,,1,1,1,1,ill\n"))
     assert run["state"] == "failed"
-    assert "“Missing values”" in run["message"]
-    assert "--" not in run["message"]
+    assert "“Missing values”" in run["error"]["advice"]
+    assert run["error"]["control"] == "missing"
+    assert run["message"] == f"{run['error']['problem']} {run['error']['advice']}"
 
 
 @pytest.mark.slow
