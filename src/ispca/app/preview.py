@@ -21,7 +21,7 @@ from ..data_checks.confounding import confounding_warnings
 from ..data_checks.findings import find_substitutes
 from ..data_checks.repeated_samples import with_groups
 from ..foundation.data_files import BY_SUFFIX
-from ..foundation.messages import KIND_OF_TIMES, KIND_WORDS, InputError
+from ..foundation.messages import InputError
 from ..readers import Table, read_table
 from ..readers.array_files import array_names
 from ..readers.excel import is_workbook, sheet_names
@@ -302,7 +302,8 @@ def _examine(files: Files, given: Mapping[str, Any], found: dict[str, Any], own:
     """Return what the chosen target changes, nothing if there is none and the file has no ``own``."""
     timed = "time" in given and "event" in given
     target = given.get("target") or own
-    if not timed and (target is None or given.get("kind") == KIND_WORDS[KIND_OF_TIMES]):
+    kind = KINDS.get(given.get("kind", ""))
+    if not timed and (target is None or (kind is not None and find_target(kind).timed)):
         return {}
     roles: dict[str, Any] = {name: given.get(name) for name in ("groups", "weights", "offset")}
     if timed:
@@ -313,7 +314,7 @@ def _examine(files: Files, given: Mapping[str, Any], found: dict[str, Any], own:
         label=given.get("label"),
         target=None if timed else target,
         columns=SampleColumns(covariates=tuple(given.get("covariates", ())), **roles),
-        kind=None if timed else KINDS.get(given.get("kind", "")),
+        kind=None if timed else kind,
         positive=None if timed else given.get("positive"),
         merge=bool(given.get("merge")),
         missing=given.get("missing", "error"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..analysis.analysis import Analysis
 from ..analysis.analyze import analyze_table
-from ..analysis.feature_labels import class_order, show_all, shown_names
+from ..analysis.feature_labels import show_all, shown_names
 from ..analysis.predictions import RENAMED
 from ..analysis.result_files import COLUMNS, write_files, written_files
 from ..analysis.settings import Settings
@@ -20,7 +20,9 @@ from ..foundation.progress import waiting
 from ..plots.coefficients import effect_table, ratio_name
 from ..readers import Table
 from ..report.report_file import load_templates
+from ..report.report_inputs import negative_effects
 from ..targets import find_target
+from ..targets.classes import class_order
 from ..targets.measures import MEASURES
 from ..validation.held_out_verdict import chance_sentence, verdict_on_components
 from .console import Console
@@ -87,12 +89,13 @@ def covariate_effects(analysis: Analysis) -> list[dict[str, Any]]:
     For two classes they are those of the positive class; the model has them for its second class.
     """
     data, model = analysis.data, analysis.model
-    ratio, table = ratio_name(model), effect_table(model)
+    ratio = ratio_name(model)
+    table: np.recarray = effect_table(model)
     shown = np.exp if ratio else np.asarray
     classes = list(data.class_counts) if data.target_kind.unordered else []
     of_two = (data.positive or classes[1]) if len(classes) == 2 else ""
     if data.positive_first:
-        table["effect"], table["low"], table["high"] = -table["effect"], -table["high"], -table["low"]
+        table = negative_effects(table, "effect", "low", "high")
     return [
         {
             "name": str(row["name"]),

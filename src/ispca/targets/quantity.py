@@ -62,6 +62,16 @@ class Quantity(Target):
             interval = checks.possible_interval(quantiles(Z, INTERVAL_PROBABILITY), len(y))
         return Prediction(value, log_density=density, interval=interval)
 
+    def new_columns(self, model: Any, Z: Any, offset: Any, positive: Any = None) -> dict[str, Any]:
+        """Return mean, standard deviation and interval."""
+        mean, deviation = model.predict(Z, return_std=True)
+        if hasattr(model, "predict_interval"):
+            low, high = model.predict_interval(Z, INTERVAL_PROBABILITY).T
+        else:
+            upper = (1 + INTERVAL_PROBABILITY) / 2
+            low, high = (ndtri(tail) * deviation + mean for tail in ((1 - INTERVAL_PROBABILITY) / 2, upper))
+        return {"mean": mean, "sd": deviation, "q5": low, "q95": high}
+
     def mix(self, parts: Sequence[Prediction], weights: Floats) -> Prediction:
         """Return the mixture, in whose interval each part has a normal distribution."""
         mixed = super().mix(parts, weights)

@@ -153,6 +153,19 @@ class Target:
         """Return held-out observations as measures take them; of the training samples, times of censoring."""
         return HeldOut(self.observed(test.y), self.n_classes, test.sample_weight, self.times)
 
+    def observed_columns(self, y: Any) -> dict[str, np.ndarray]:
+        """Return observations by the columns of files."""
+        return {"observed": np.asarray(y)}
+
+    def predicted_columns(self, prediction: Prediction, positive: Any = None) -> dict[str, Any]:
+        """Return predictions by the columns of files, those of probabilities with the positive class last."""
+        ends = ([None] * len(prediction.value),) * 2 if prediction.interval is None else prediction.interval.T
+        return {"mean": prediction.value, "q5": ends[0], "q95": ends[1]}
+
+    def new_columns(self, model: Any, Z: Any, offset: Any, positive: Any = None) -> dict[str, Any]:
+        """Return what a model predicts of new samples, by the columns of files."""
+        raise NotImplementedError
+
     def base_rate(self) -> Any:
         """Return an estimator that uses the target alone."""
         raise NotImplementedError
