@@ -24,9 +24,6 @@ from .new_samples import Matched, match, reduce_in_blocks, warn_about_scale
 from .settings import Settings
 from .training_record import KnownSamples, known_samples
 
-# The names of measures in an evaluation that differ from those in a comparison.
-RENAMED = {"mlpd": "log_density"}
-
 
 def predict_table(
     model: Any, details: Mapping[str, Any], path: Any, table: Table, settings: Settings, listener: Listener
@@ -201,9 +198,10 @@ def measures(y: Any, target: Target, prediction: Prediction) -> dict[str, Any]:
     samples, known = Samples(None, y), target.measures
     held_out = target.held_out(samples, samples)
     estimates = measure_intervals(held_out, prediction, known)
-    values = {RENAMED.get(name, name): estimates[name].value if name in estimates else None for name in known}
-    ends = {RENAMED.get(name, name): [e.low, e.high] for name, e in estimates.items() if np.isfinite(e.low)}
-    return values | {"intervals": ends}
+    found = {known[name].evaluation_name or name: each for name, each in estimates.items()}
+    ends = {name: [each.low, each.high] for name, each in found.items() if np.isfinite(each.low)}
+    values = {measure.evaluation_name or name: None for name, measure in known.items()}
+    return values | {name: each.value for name, each in found.items()} | {"intervals": ends}
 
 
 def of_classes(

@@ -11,7 +11,6 @@ import numpy as np
 from ..analysis.analysis import Analysis
 from ..analysis.analyze import analyze_table
 from ..analysis.feature_labels import show_all, shown_names
-from ..analysis.predictions import RENAMED
 from ..analysis.result_files import COLUMNS, write_files, written_files
 from ..analysis.settings import Settings
 from ..data_checks.small_class import reconciliation
@@ -23,7 +22,7 @@ from ..report.report_file import load_templates
 from ..report.report_inputs import negative_effects
 from ..targets import find_target
 from ..targets.classes import class_order
-from ..targets.measures import MEASURES
+from ..targets.measures import EVALUATED
 from ..validation.held_out_verdict import chance_sentence, verdict_on_components
 from .console import Console
 
@@ -237,12 +236,13 @@ def evaluation_text(values: Mapping[str, Any]) -> str:
     """Return an evaluation as a few lines."""
     samples = count(values["samples"], "sample")
     lines = [f"Evaluation on {samples} of {values['data']} with a known {values['target']!r}:"]
-    for measure in MEASURES.values():
-        name = RENAMED.get(measure.name, measure.name)
+    for name, measure in EVALUATED.items():
         if values.get(name) is not None:
             ends = values.get("intervals", {}).get(name)
             notes = [f"95% interval {ends[0]:.3g} to {ends[1]:.3g}"] if ends else []
-            notes += [f"always the largest class: {values['majority']:.3g}"] if name == "accuracy" else []
+            notes += (
+                [f"{measure.guess}: {values['majority']:.3g}"] if measure.guess and "majority" in values else []
+            )
             lines.append(
                 f"  {measure.label or measure.title}: {values[name]:.3g}"
                 + (f" ({'; '.join(notes)})" if notes else "")
