@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from ..analysis.data_file import read_data
+from ..analysis.column_roles import candidates
+from ..analysis.data_file import read_data, read_described
 from ..analysis.large_data import check_device
 from ..analysis.settings import OPTIONS, Settings
-from ..app.preview import preview
 from ..foundation.messages import InputError, listing, shorten
 from ..readers import Table, TableError
 from ..readers.table import MissingTargetError, UnknownColumnError
@@ -45,8 +45,8 @@ def read_supervised(args: argparse.Namespace) -> tuple[Settings, Table]:
 def possible_targets(args: argparse.Namespace) -> str:
     """Return a sentence that names the columns of DATA and its sample sheet that may be the target."""
     try:
-        how = {"id": args.id, "on": args.on, "sheet_name": args.sheet, "transpose": args.transpose}
-        columns = preview(args.data, args.samples, how)["columns"]
+        how = {name: getattr(args, name) for name in ("samples", "id", "on", "sheet", "transpose")}
+        columns = candidates(read_described(args.data, **how))
     except InputError:
         return ""
     found = [
