@@ -196,7 +196,7 @@ def test_an_annotation_labels_the_features(command):
 
 def shown_page():
     upload = {"id": "1", "name": "x.csv", "size": 3}
-    beside = {"sheet": upload, "annotation": None, "suffixes": [], "run_name": "", "options": "{}"}
+    beside = {"sheet": upload, "annotation": None, "run_name": "", "options": "{}"}
     return render("new.html", matrix=upload, **beside).body.decode()
 
 
