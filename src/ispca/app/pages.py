@@ -14,6 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from ..analysis.settings import DEFAULTS
+from ..targets import TARGETS
 from .form import CONTROLS, ROLES
 from .requests_and_uploads import MATRICES, SUFFIXES
 from .run_folders import TRASH_DAYS, as_found
@@ -36,7 +37,13 @@ UNKNOWN_RUN = "There is no such run. It may have been deleted."
 ENVIRONMENT = Environment(
     loader=PackageLoader("ispca.app", "templates"), autoescape=True, undefined=StrictUndefined
 )
-ENVIRONMENT.globals |= {"controls": CONTROLS, "defaults": DEFAULTS, "suffixes": SUFFIXES, "matrices": MATRICES}
+ENVIRONMENT.globals |= {
+    "controls": CONTROLS,
+    "defaults": DEFAULTS,
+    "suffixes": SUFFIXES,
+    "matrices": MATRICES,
+    "targets": TARGETS,
+}
 
 
 def render(template: str, status: int = 200, **values: Any) -> HTMLResponse:

@@ -57,7 +57,8 @@ OF_MODEL = ("method", "components", "draws", "seed")
 def describe_target(table: Table, found: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parts of a preview that the chosen target changes."""
     y, target = np.asarray(table.target), table.target_kind
-    described: dict[str, Any] = {"name": table.target_name, "kind": target.option, "classes": {}, "range": None}
+    described: dict[str, Any] = {"name": table.target_name, "kind": target.option, "label": target.label}
+    described |= {"classes": {}, "range": None}
     if target.has_classes:
         labels, counts = np.unique(y, return_counts=True)
         described["classes"] = {str(label): int(often) for label, often in zip(labels, counts, strict=True)}

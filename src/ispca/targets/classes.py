@@ -53,6 +53,7 @@ class Classes(Target):
     labels = "class labels"
     summary = "classes"
     treated_as = "class labels (classification)"
+    example = ", such as tumor and normal"
     regression = "logistic regression"
     screened = "the target"
     measures = by_name(CLASS_MLPD, ACCURACY, BALANCED_ACCURACY, AUC, BRIER, CALIBRATION_ERROR)
@@ -143,6 +144,7 @@ class OrderedClasses(Classes):
     named = True
     family = ORDINAL
     noun = labels = summary = treated_as = "ordered classes"
+    example = ", such as stages 1 to 4"
     regression = "ordinal regression"
     predicted = "the class"
     screened = Target.screened

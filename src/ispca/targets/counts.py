@@ -26,6 +26,7 @@ class Counts(Target):
     named = True
     family = NEGATIVE_BINOMIAL
     noun = labels = summary = treated_as = "counts"
+    example = ", such as the number of lesions"
     regression = "regression of counts"
     predicted = "the expected count"
     measures = by_name(replace(MLPD, limits=(-np.inf, 0.0)), POISSON_DEVIANCE, ABSOLUTE_ERROR, COVERAGE)

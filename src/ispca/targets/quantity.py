@@ -31,6 +31,7 @@ class Quantity(Target):
     labels = "a continuous target"
     summary = "a quantity"
     treated_as = "a quantity (regression)"
+    example = ", such as age"
     regression = "linear regression"
     screened = "the target"
     measures = by_name(MLPD, R2, RMSE, COVERAGE)

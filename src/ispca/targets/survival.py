@@ -49,6 +49,7 @@ class Survival(Target):
     timed = True
     family = COX
     noun = labels = summary = treated_as = "survival times"
+    example = ": a time and an event"
     regression = "proportional hazards regression"
     predicted = "the hazard of the event"
     screened = "the martingale residuals of the model without features"

@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 from ..families import Family
 from ..foundation.arrays import Floats
 from ..foundation.docstrings import share_docs
-from ..foundation.messages import KIND_WORDS
+from ..foundation.messages import KIND_LABELS, KIND_WORDS
 from .intervals import Estimate, estimate
 from .measures import Measure
 from .samples import HeldOut, Pooled, Prediction, Samples
@@ -81,6 +81,7 @@ class Target:
     labels: ClassVar[str]
     summary: ClassVar[str]
     treated_as: ClassVar[str]
+    example: ClassVar[str] = ""  # after its label in a list of kinds
     regression: ClassVar[str]  # what a model of it is called in a methods section
     predicted: ClassVar[str] = "the target"  # what its model predicts
     screened: ClassVar[str] = "the residuals of the model without features"  # what scores are correlations with
@@ -97,6 +98,11 @@ class Target:
     def option(self) -> str:
         """Its word on the command line and on the page."""
         return KIND_WORDS[self.name]
+
+    @property
+    def label(self) -> str:
+        """What the page calls it."""
+        return KIND_LABELS[self.name]
 
     @property
     def unordered(self) -> bool:
