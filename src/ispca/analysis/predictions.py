@@ -133,11 +133,16 @@ def evaluate(
         return None, notes
     chosen = np.flatnonzero(known)
     offset = None if table.offset is None else table.offset[kept][chosen]
-    dense = parts.reduction is None and isinstance(last, PosteriorModel)
-    samples = Samples(_rows(X, chosen, dense), y[chosen], offset=offset)
+    X = X[chosen]
+    if sp.issparse(X) and parts.reduction is None and isinstance(last, PosteriorModel):
+        # A posterior on the features themselves, such as that of a panel, takes dense ones.
+        X = X.toarray()
+    samples = Samples(X, y[chosen], offset=offset)
     target = find_target(kind, getattr(last, "classes_", None))
     target = target.of(samples.y) if target.timed else target
-    prediction = _predict_samples(model, samples, target)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        prediction = target.predict(model, parts, samples)
     found = {"data": where, "target": columns[0], "kind": kind, "samples": len(chosen)}
     found |= measures(samples.y, target, prediction)
     if target.classes is not None:
@@ -178,19 +183,6 @@ def _known_classes(
         )
     first = next(iter(labels.values()))
     return np.array([labels.get(text, first) for text in texts.tolist()]), possible, notes
-
-
-def _rows(X: Any, chosen: np.ndarray, dense: bool) -> Any:
-    part = X[chosen]
-    # A posterior on the features themselves, such as that of a panel, takes dense ones.
-    return part.toarray() if sp.issparse(part) and dense else part
-
-
-def _predict_samples(model: Any, samples: Samples, target: Target) -> Prediction:
-    with warnings.catch_warnings():
-        # The names were already compared.
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return target.predict(model, take_apart(model), samples)
 
 
 def measures(y: Any, target: Target, prediction: Prediction) -> dict[str, Any]:

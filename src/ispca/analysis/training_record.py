@@ -32,6 +32,8 @@ LEFT_OUT = "The model predicts the samples that it was fitted to too well, so {t
 GIVEN = "Their predictions are those of the cross-validation, made while they were held out."
 GIVEN_ONE = "Its prediction is that of the cross-validation, made while it was held out."
 SOME_GIVEN = "Predictions of the cross-validation are given for those that it held out."
+# No predictions: only the names of their columns are asked for.
+NOTHING = Prediction(np.empty(0))
 
 
 def fold_predictions(comparison: Comparison, table: Table) -> ResultTable:
@@ -62,24 +64,10 @@ def write_split_predictions(path: Path, comparison: Comparison, table: Table) ->
 def held_out_columns(comparison: Comparison, method: str, table: Table) -> dict[str, list[Any]]:
     """Return the predictions of one method by the columns of ``ispca predict``; None for samples without one."""
     found: dict[str, list[Any]] = {name: [None] * len(table.ids) for name in _predicted(table, NOTHING)}
-    for _, test, prediction in _parts(comparison, method):
-        for name, values in _predicted(table, prediction).items():
-            for place, value in zip(test.tolist(), values, strict=True):
-                found[name][place] = value
+    for place, *row in _rows(comparison, method, table):
+        for name, value in zip(found, row[-len(found) :], strict=True):
+            found[name][place] = value
     return found
-
-
-# No predictions, of which only the names of the columns are asked.
-NOTHING = Prediction(np.empty(0))
-
-
-def _parts(comparison: Comparison, method: str) -> Iterator[tuple[int, np.ndarray, Prediction]]:
-    """Yield the number, the held-out samples and the predictions of each split; failed fits have none."""
-    column = comparison.methods.index(method)
-    for number, (split, predictions) in enumerate(zip(comparison.splits, comparison.predictions, strict=True), 1):
-        prediction = predictions[column]
-        if prediction is not None:
-            yield number, split.test, prediction
 
 
 def _predicted(table: Table, prediction: Prediction) -> dict[str, list[Any]]:
@@ -98,12 +86,13 @@ def _columns(table: Table) -> list[str]:
 
 
 def _rows(comparison: Comparison, method: str, table: Table) -> Iterator[list[Any]]:
-    """Yield the place and the split of each held-out sample, what was observed and what was predicted."""
-    for number, test, prediction in _parts(comparison, method):
-        observed = table.target_kind.observed_columns(np.asarray(table.target)[test])
-        columns = [*(values.tolist() for values in observed.values()), *_predicted(table, prediction).values()]
-        for place, *cells in zip(test.tolist(), *columns, strict=True):
-            yield [place, number, *cells]
+    """Yield place and split of each held-out sample, what was observed and predicted; failed fits have none."""
+    own = [predictions[comparison.methods.index(method)] for predictions in comparison.predictions]
+    for number, (split, prediction) in enumerate(zip(comparison.splits, own, strict=True), start=1):
+        if prediction is not None:
+            observed = table.target_kind.observed_columns(np.asarray(table.target)[split.test]).values()
+            columns = [*(values.tolist() for values in observed), *_predicted(table, prediction).values()]
+            yield from ([place, number, *row] for place, *row in zip(split.test.tolist(), *columns, strict=True))
 
 
 def _plain(values: np.ndarray) -> list[Any]:
@@ -198,15 +187,14 @@ def _is_record(record: Any) -> bool:
     if not all(isinstance(entries, list) and len(entries) == len(lists[0]) for entries in lists):
         return False
     sums = record.get("sums", [])
-    if not isinstance(sums, list) or len(sums) not in (0, len(lists[0])) or not all(map(_is_sums, sums)):
+    if not isinstance(sums, list) or len(sums) not in (0, len(lists[0])):
+        return False
+    if not all(isinstance(row, list) and len(row) == N_SUMS for row in sums):
         return False
     cells = (cell for column in lists[2:] for cell in column)
     return (
         all(isinstance(name, str) for name in lists[0])
         and all(isinstance(text, str) and len(text) % (2 * BYTES) == 0 for text in lists[1])
         and all(cell is None or isinstance(cell, str | int | float) for cell in cells)
+        and all(type(value) in (int, float) for row in sums for value in row)
     )
-
-
-def _is_sums(row: Any) -> bool:
-    return isinstance(row, list) and len(row) == N_SUMS and all(type(value) in (int, float) for value in row)
