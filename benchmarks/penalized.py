@@ -28,6 +28,7 @@ import scipy.sparse as sp
 from ispca.families import class_family
 from ispca.penalized.cross_validation import cross_validated_path, random_folds
 from ispca.penalized.problem import Problem
+from ispca.targets.samples import Samples
 
 from .problems import load
 
@@ -75,7 +76,7 @@ def glmnet(folder: Path, penalty: str) -> list[float]:
 def ours(X: Any, y: np.ndarray, folds: np.ndarray, penalty: str) -> list[float]:
     """Return the same of this package."""
     started = time.perf_counter()
-    path = cross_validated_path(Problem(X, y, class_family(y.max() + 1), 100), penalty, folds)
+    path = cross_validated_path(Problem(Samples(X, y), class_family(y.max() + 1), 100), penalty, folds)
     elapsed = time.perf_counter() - started
     return [elapsed, path.mean.min(), path.lambdas[path.best], path.lambdas[path.one_standard_error]]
 

@@ -22,6 +22,7 @@ from ispca.penalized import PenalizedClassifier
 from ispca.penalized.cross_validation import cross_validated_path, make_folds
 from ispca.penalized.problem import Problem
 from ispca.reduction.reuse import share_results
+from ispca.targets.samples import Samples
 
 SETS = ["colon", "leukemia", "prostate", "arcene", "gravier", "glioma-4c", "chowdary", "ovarian", "basehock"]
 COLUMNS = [
@@ -33,7 +34,7 @@ def glmnet_density(X: Any, codes: np.ndarray, X_new: Any, codes_new: np.ndarray)
     """Return the mean log density at the best ridge penalty of glmnet's path, and whether it is the last."""
     family = class_family(int(codes.max()) + 1)
     folds = make_folds(10, X, codes, None, True, 0)
-    path = cross_validated_path(Problem(X, codes, family, 100), "ridge", folds)
+    path = cross_validated_path(Problem(Samples(X, codes), family, 100), "ridge", folds)
     coef, intercept = path.solution(path.best)
     logs = family.log_probabilities(np.asarray(X_new @ coef.T + intercept))
     return float(logs[np.arange(len(codes_new)), codes_new].mean()), path.best == len(path.lambdas) - 1

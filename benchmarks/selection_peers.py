@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from ispca.families import FAMILIES
 from ispca.penalized import PenalizedClassifier, PenalizedRegressor, lasso
 from ispca.penalized.problem import Problem
+from ispca.targets.samples import Samples
 
 from .selection_data import PanelData, all_draws, screened, write_for_r
 
@@ -60,7 +61,7 @@ def stability_peer(data: PanelData, size: int) -> Peer:
 def most_frequent(X: np.ndarray, y: np.ndarray, kind: str, size: int) -> np.ndarray:
     """Return the features most often among the first to enter the path of a random half of the samples."""
     family = FAMILIES["binomial" if kind == "classification" else "gaussian"]
-    fit = partial(lasso.fit_lasso, Problem(X, y, family, 100), lasso.make_design(X))
+    fit = partial(lasso.fit_lasso, Problem(Samples(X, y), family, 100), lasso.make_design(X))
     rng, counts = np.random.default_rng(0), np.zeros(X.shape[1])
     for _ in range(N_SUBSAMPLES):
         half = np.zeros(len(y), dtype=bool)

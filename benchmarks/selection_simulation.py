@@ -26,6 +26,7 @@ from ispca.families import FAMILIES
 from ispca.penalized.cross_validation import cross_validated_path, random_folds
 from ispca.penalized.problem import Problem
 from ispca.selection import ProjectionSelector
+from ispca.targets.samples import Samples
 from ispca.validation import StackedClassifier, StackedRegressor, recommended_methods
 
 N_BLOCKS, BLOCK_SIZE, CORRELATION, N_RELEVANT = 200, 10, 0.8, 5
@@ -97,7 +98,7 @@ def lasso_points(data: BlockData, kind: str) -> tuple[np.ndarray, list[float], d
     family = FAMILIES["gaussian" if kind == "regression" else "binomial"]
     strata = np.zeros(len(data.y), dtype=int) if kind == "regression" else data.y
     folds = random_folds(strata, 10, np.random.default_rng(0))
-    path = cross_validated_path(Problem(data.X, data.y, family, 100), "lasso", folds)
+    path = cross_validated_path(Problem(Samples(data.X, data.y), family, 100), "lasso", folds)
     densities, false = [], []
     for position in range(len(path.lambdas)):
         coef, intercept = path.solution(position)

@@ -20,6 +20,7 @@ class Dose(Quantity):
     family = DOSES
     noun = labels = "doses"
     summary = treated_as = "a dose"
+    example = ""
     regression = "regression of doses"
 
 

@@ -125,3 +125,8 @@ def test_no_function_is_longer_than_50_lines():
                 if node.end_lineno - node.lineno + 1 - docstring > 50:
                     long.add(node.name)
     assert long == set(), "longer than 50 lines, without the docstring"
+
+
+def test_only_the_command_of_the_page_imports_the_page():
+    importing = {module[-1] for module, name, _ in edges() if module[0] == "commands" and name[0] == "app"}
+    assert importing == {"app"}

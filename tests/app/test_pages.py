@@ -14,6 +14,7 @@ from app_server import make_settings
 from ispca.app import pages
 from ispca.app.pages import render
 from ispca.app.store import Store, Upload
+from ispca.foundation.data_files import FORMATS
 
 HOSTILE = '<script>alert(1)</script>" onload="x'
 STATIC = Path(pages.__file__).parent / "static"
@@ -111,3 +112,12 @@ def test_nothing_is_inline_and_nothing_comes_from_elsewhere():
             )
             loaded = re.findall(r'(?:src|href)="/static/([^"]+)"', text)
             assert all((STATIC / name).is_file() for name in loaded), path
+
+
+def test_pages_know_which_files_are_no_sample_sheets(client):
+    """Also of a format that was added to the list."""
+    known = re.search('data-matrices="([^"]*)"', client.get("/").text)[1].split(",")
+    files = [each for each in FORMATS if each.reader and each.stored_as == "file"]
+    assert {suffix for each in files if each.matrix for suffix in each.suffixes} <= set(known)
+    assert ".svmlight.gz" in known
+    assert not {".csv", ".tsv.gz", ".xlsx"} & set(known)

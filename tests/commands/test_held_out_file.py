@@ -45,7 +45,8 @@ def test_quantities_have_intervals(data, tmp_path):
 
 def test_survival_times_and_grades(data, table_of, tmp_path):
     header, *samples = table_of[0]()
-    more = [["months", "died", "grade"], *([str(3 + i % 17), str(int(i % 3 > 0)), f"G{i % 3}"] for i in range(40))]
+    more = [[str(3 + i % 17), str(int(i % 3 > 0)), f"G{i % 3 + 2}"] for i in range(40)]
+    more = [["months", "died", "grade"], *more]
     rows = [[*new, *(row[:1] + row[4:])] for new, row in zip(more, [header, *samples], strict=True)]
     path = table_of[1](tmp_path / "more.csv", rows)
     survival = ["--time", "months", "--event", "died", "--drop", "grade", "--id", "sample", *SHORT]
@@ -56,8 +57,8 @@ def test_survival_times_and_grades(data, table_of, tmp_path):
     ordinal = ["--target", "grade", "--kind", "ordinal", "--drop", "months", "died", "--id", "sample", *SHORT]
     assert main(["fit", str(path), *ordinal, str(tmp_path / "ordinal")]) == 0
     first = read(tmp_path / "ordinal" / "held_out.csv")[1]
-    assert list(first) == ["id", "fold", "observed", "prediction", "p(0)", "p(1)", "p(2)"]
-    assert first["observed"] == "1"
+    assert list(first) == ["id", "fold", "observed", "prediction", "p(2)", "p(3)", "p(4)"]
+    assert first["observed"] == "3"
 
 
 def test_no_file_without_folds(fitted):

@@ -13,6 +13,7 @@ from glmnet_problems import PATH_ONLY, REAL, SIMULATED, family_of, folds_of, sim
 from ispca.families import FAMILIES  # noqa: E402
 from ispca.penalized.cross_validation import cross_validated_path  # noqa: E402
 from ispca.penalized.problem import Problem  # noqa: E402
+from ispca.targets.samples import Samples  # noqa: E402
 
 CASES = [(name, penalty) for name in SIMULATED for penalty in ("lasso", "ridge")]
 REAL_CASES = [(name, penalty) for name, penalties in REAL.items() for penalty in penalties]
@@ -21,7 +22,7 @@ REAL_CASES = [(name, penalty) for name, penalties in REAL.items() for penalty in
 def check(X, y, folds, name, penalty, exact_coef=True):
     with np.load(HERE / f"{name}-{penalty}.npz") as file:
         expected = dict(file)
-    path = cross_validated_path(Problem(X, y, FAMILIES[family_of(name)], 100), penalty, folds)
+    path = cross_validated_path(Problem(Samples(X, y), FAMILIES[family_of(name)], 100), penalty, folds)
     assert len(path.lambdas) == len(expected["lambdas"])
     np.testing.assert_allclose(path.lambdas, expected["lambdas"], rtol=1e-9)
     np.testing.assert_allclose(path.mean, expected["mean"], rtol=2e-5)
@@ -51,7 +52,7 @@ def test_path_only(name, penalty):
     X, y, folds = simulated(name)
     with np.load(HERE / f"{name}-{penalty}.npz") as file:
         expected = dict(file)
-    path = cross_validated_path(Problem(X, y, FAMILIES[family_of(name)], 100), penalty, folds)
+    path = cross_validated_path(Problem(Samples(X, y), FAMILIES[family_of(name)], 100), penalty, folds)
     np.testing.assert_allclose(path.lambdas[: len(expected["lambdas"])], expected["lambdas"], rtol=1e-8)
     for position, coef in zip(expected["positions"].astype(int), expected["coef"], strict=True):
         np.testing.assert_allclose(path.solution(position)[0], coef, atol=1e-4 * np.abs(coef).max(), rtol=0)

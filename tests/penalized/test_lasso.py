@@ -13,6 +13,7 @@ from ispca.families import FAMILIES
 from ispca.penalized.cross_validation import cross_validated_path
 from ispca.penalized.lasso import fit_lasso, make_design
 from ispca.penalized.problem import Problem
+from ispca.targets.samples import Samples
 
 
 def simulate(seed, n, D, family, density=1.0):
@@ -45,9 +46,9 @@ def violation(X, problem, train, fit):
 
 
 def fit_some(X, y, family, train=None, container=np.asarray, n_lambdas=40):
-    problem = Problem(container(X), y, FAMILIES[family], n_lambdas)
+    problem = Problem(Samples(container(X), y), FAMILIES[family], n_lambdas)
     train = np.ones(len(y), dtype=bool) if train is None else train
-    return problem, fit_lasso(problem, make_design(problem.X), train, None)
+    return problem, fit_lasso(problem, make_design(problem.samples.X), train, None)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
@@ -91,8 +92,8 @@ def test_a_wrong_solution_is_noticed():
 def test_dense_and_sparse_agree(family, penalty):
     X, y = simulate(3, 60, 90, family, density=0.2)
     folds = np.arange(60) % 5
-    dense = cross_validated_path(Problem(X, y, FAMILIES[family], 30), penalty, folds)
-    sparse = cross_validated_path(Problem(sp.csr_array(X), y, FAMILIES[family], 30), penalty, folds)
+    dense = cross_validated_path(Problem(Samples(X, y), FAMILIES[family], 30), penalty, folds)
+    sparse = cross_validated_path(Problem(Samples(sp.csr_array(X), y), FAMILIES[family], 30), penalty, folds)
     np.testing.assert_allclose(sparse.lambdas, dense.lambdas, rtol=1e-10)
     np.testing.assert_allclose(sparse.mean, dense.mean, rtol=1e-4)
     coef, other = dense.solution(20)[0], sparse.solution(20)[0]
@@ -104,7 +105,7 @@ def test_dense_and_sparse_agree(family, penalty):
 def test_predictors_are_those_of_the_solution(family, penalty):
     X, y = simulate(4, 50, 30, family)
     X = 100 + 5 * X
-    path = cross_validated_path(Problem(X, y, FAMILIES[family], 20), penalty, np.arange(50) % 5)
+    path = cross_validated_path(Problem(Samples(X, y), FAMILIES[family], 20), penalty, np.arange(50) % 5)
     coef, intercept = path.solution(15)
     eta = X @ coef.T + intercept
     if family == "multinomial":
@@ -118,8 +119,9 @@ def test_units_of_the_features_do_not_matter(penalty):
     X, y = simulate(6, 50, 80, "binomial")
     units = np.exp(np.random.default_rng(0).normal(0, 4, 80))
     folds = np.arange(50) % 5
-    one = cross_validated_path(Problem(X, y, FAMILIES["binomial"], 30), penalty, folds)
-    other = cross_validated_path(Problem(X * units + 1e3 * units, y, FAMILIES["binomial"], 30), penalty, folds)
+    one = cross_validated_path(Problem(Samples(X, y), FAMILIES["binomial"], 30), penalty, folds)
+    samples = Samples(X * units + 1e3 * units, y)
+    other = cross_validated_path(Problem(samples, FAMILIES["binomial"], 30), penalty, folds)
     np.testing.assert_allclose(other.mean, one.mean, rtol=1e-5)
     a, b = one.solution(25)[0], other.solution(25)[0] * units
     np.testing.assert_allclose(b, a, rtol=0, atol=1e-5 * np.abs(a).max())
@@ -144,7 +146,7 @@ def test_degenerate_data(kind, family, penalty):
     for data in (X, sp.csr_array(X)):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            path = cross_validated_path(Problem(data, y, FAMILIES[family], 50), penalty, folds)
+            path = cross_validated_path(Problem(Samples(data, y), FAMILIES[family], 50), penalty, folds)
         coef, intercept = path.solution(path.best)
         assert np.isfinite(coef).all()
         assert np.isfinite(intercept).all()
@@ -160,7 +162,7 @@ def test_degenerate_data(kind, family, penalty):
 def test_equal_bytes():
     X, y = simulate(8, 60, 300, "multinomial")
     first, second = (
-        cross_validated_path(Problem(X, y, FAMILIES["multinomial"], 100), "lasso", np.arange(60) % 5)
+        cross_validated_path(Problem(Samples(X, y), FAMILIES["multinomial"], 100), "lasso", np.arange(60) % 5)
         for _ in range(2)
     )
     assert first.mean.tobytes() == second.mean.tobytes()

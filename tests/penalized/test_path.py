@@ -17,6 +17,7 @@ from ispca.penalized.problem import Path, Problem
 from ispca.penalized.ridge import fit_ridge
 from ispca.penalized.ridge_coordinates import make_space
 from ispca.reduction.threads import SMALL_WORK
+from ispca.targets.samples import Samples
 
 
 def separable(n=60, D=200):
@@ -28,8 +29,8 @@ def separable(n=60, D=200):
 
 def both_paths(X, y, family):
     folds = make_folds(5, X, y, None, family.classification, 0)
-    path = cross_validated_path(Problem(X, y, family, 100), "ridge", folds)
-    return path, extend_path(path, Problem(X, y, family, 100), folds), folds
+    path = cross_validated_path(Problem(Samples(X, y), family, 100), "ridge", folds)
+    return path, extend_path(path, Problem(Samples(X, y), family, 100), folds), folds
 
 
 def test_the_minimum_lies_inside_the_extended_path():
@@ -47,7 +48,7 @@ def test_the_minimum_lies_inside_the_extended_path():
 def test_folds_on_threads_give_the_same_path():
     X, y = separable(60, 1000)
     folds = make_folds(5, X, y, None, True, 0)
-    problem = Problem(X, y, BINOMIAL, 100)
+    problem = Problem(Samples(X, y), BINOMIAL, 100)
     assert X.size * problem.n_lambdas > SMALL_WORK
     paths = []
     for n_threads in (1, 3):
@@ -65,7 +66,7 @@ def test_the_extension_equals_plain_fits(target):
     path, longer, folds = both_paths(X, y, family)
     assert len(longer.lambdas) > len(path.lambdas)
     last = len(longer.lambdas) - 1
-    problem = Problem(X, y, family, 100)
+    problem = Problem(Samples(X, y), family, 100)
     plain = fit_ridge(problem, make_space, np.ones(45, dtype=bool), longer.lambdas[last:])
     for ours, expected in zip(longer.solution(last), plain.solution(0), strict=True):
         np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-4 * np.abs(expected).max())

@@ -10,6 +10,7 @@ from ispca.penalized import ridge_coordinates
 from ispca.penalized.problem import Problem
 from ispca.penalized.ridge import fit_ridge
 from ispca.penalized.ridge_coordinates import make_keeper, make_space
+from ispca.targets.samples import Samples
 
 
 def direct(X, outputs, penalty, gaussian):
@@ -52,7 +53,7 @@ def test_equal_to_newton_on_the_features(family, n, D, container):
     y = X[:, 0] * 2 + rng.normal(size=n)
     if family != "gaussian":
         y = np.digitize(y, np.quantile(y, [0.5] if family == "binomial" else [0.3, 0.6]))
-    problem = Problem(container(X), y, FAMILIES[family], 20)
+    problem = Problem(Samples(container(X), y), FAMILIES[family], 20)
     fit = fit_ridge(problem, make_space, np.ones(n, dtype=bool), None)
     # glmnet measures the penalty of a numeric target in units of its deviation
     unit = y.std() if family == "gaussian" else 1
@@ -79,7 +80,7 @@ def test_every_form_of_the_space_is_the_standardised_matrix(n, D, density):
     deviation = X[train].std(axis=0)
     standard = (X - X[train].mean(axis=0)) / np.where(deviation > 0, deviation, np.inf)
     for data in (X, sp.csr_array(X)):
-        space = make_space(Problem(data, np.zeros(n), FAMILIES["gaussian"], 100), train)
+        space = make_space(Problem(Samples(data, np.zeros(n)), FAMILIES["gaussian"], 100), train)
         weights = rng.normal(size=(train.sum(), 2))
         # forward after adjoint is X X^T, whatever the coordinates
         np.testing.assert_allclose(
@@ -92,7 +93,7 @@ def test_every_form_of_the_space_is_the_standardised_matrix(n, D, density):
 
 def test_spaces_are_kept_while_they_take_little_memory(monkeypatch):
     X = np.random.default_rng(0).normal(size=(30, 50))
-    problem = Problem(X, X[:, 0], FAMILIES["gaussian"], 100)
+    problem = Problem(Samples(X, X[:, 0]), FAMILIES["gaussian"], 100)
     masks = [np.arange(30) % 3 != fold for fold in range(3)]
     monkeypatch.setattr(ridge_coordinates, "KEPT_BYTES", 2 * 16 * 30 * 30)
     make = make_keeper()

@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from ispca import ISPCA, SPCA, HorseshoeClassifier
 from ispca.report import summarize, to_json
 from ispca.report.contents import SECTIONS
-from ispca.report.report_inputs import Context
+from ispca.report.report_inputs import Context, check_inputs
+from ispca.targets import CLASSES, QUANTITY
 from ispca.targets.measures import two_digits
 from ispca.validation import compare, compare_with_baselines, verdict
 
@@ -242,3 +243,10 @@ def test_few_permutations_near_alpha_are_called_borderline():
 def test_a_clear_test_is_not_called_borderline(two):
     model, X, y = two
     assert "borderline" not in json.dumps(summarize(model, X, y)["components"])
+
+
+@pytest.mark.parametrize("told", [QUANTITY, None])
+def test_the_kind_of_target_is_told_or_guessed(told, rng):
+    X, y = rng.normal(size=(6, 2)), np.arange(6) % 3
+    inputs = check_inputs(None, X, y, None, None, None, None, Context(target_kind=told))
+    assert inputs.target == (told or CLASSES)

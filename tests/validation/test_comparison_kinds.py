@@ -236,6 +236,7 @@ def test_ordered_classes(rng):
     methods = {"logistic": LogisticRegression(), "machine": LinearSVC(), "base rate": DummyClassifier()}
     result = compare(methods, X, y, kind="ordinal", cv=5, n_jobs=1)
     assert list(result.scores) == ["mlpd", "ranked_probability", "accuracy", "absolute_error"]
+    assert "accuracy" in str(result).splitlines()[1]
     score = result.scores["ranked_probability"].mean(axis=0)
     assert score[0] < score[2]
     assert np.isnan(score[1])

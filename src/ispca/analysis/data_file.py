@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from ..foundation.data_files import BY_SUFFIX
 from ..foundation.progress import progress
 from ..readers import Table, read_table
+from ..readers.array_files import array_names
+from ..readers.file_access import data_suffix
+from ..readers.missing_value_treatment import KEEP
 from ..readers.table import SampleColumns
 from .large_data import block_memory
 from .settings import Settings
 
 # Settings that also hold for the file of new samples.
 OF_NEW = ("samples", "on", "id", "sheet")
+# Columns of text that the readers do not keep unless asked to.
+MOST_TEXTS = 200
 
 
 @contextmanager
@@ -54,3 +61,25 @@ def read_data(settings: Settings) -> Table:
     names += ["annotation", "label", "transpose", "kind", "missing"]
     columns, transform = sample_columns(settings), settings.transform or "none"
     return read_with(settings, names, columns=columns, transform=transform)
+
+
+def own_columns(matrix: Path) -> tuple[str, ...]:
+    """Return the columns of an archive of arrays or an svmlight file, which are read only if they are named."""
+    suffix = data_suffix(matrix)
+    if suffix == ".npz":
+        # The reader says what is wrong with a damaged archive.
+        with suppress(OSError, ValueError, zipfile.BadZipFile):
+            return tuple(array_names(matrix))
+    return ("y",) if suffix in BY_SUFFIX and BY_SUFFIX[suffix].own_target else ()
+
+
+def read_described(matrix: Path, **choices: Any) -> Table:
+    """Read a table without a target, but with all columns that describe the samples."""
+
+    def read(optional: tuple[str, ...]) -> Table:
+        columns = SampleColumns(optional=optional)
+        return read_table(matrix, supervised=False, columns=columns, missing=KEEP, **choices)
+
+    table = read(own_columns(matrix))
+    texts = [name for name, why in table.left_out.items() if why.startswith("text") and name not in table.sheet]
+    return read(tuple(texts[:MOST_TEXTS])) if texts else table

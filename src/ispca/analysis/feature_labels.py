@@ -1,10 +1,9 @@
-"""Names as people read them: labels of features such as gene symbols, and the order of classes."""
+"""Names of features as people read them: their labels, such as gene symbols."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
-from typing import Any
+from collections.abc import Container, Mapping
 
 from ..readers import Table
 
@@ -54,13 +53,3 @@ def separate_names(text: str, known: Container[str]) -> list[str]:
 def show_all(names: list[str], shown: Mapping[str, str]) -> list[str]:
     """Return names as they are shown."""
     return [shown.get(name, name) for name in names]
-
-
-def class_order(classes: Iterable[Any], positive: str | None) -> list[int]:
-    """Return the places of the classes in the order to show them: as in the model, but the positive one last.
-
-    >>> class_order(["normal", "tumor"], "normal"), class_order(["normal", "tumor"], None)
-    ([1, 0], [0, 1])
-    """
-    names = [str(label) for label in classes]
-    return sorted(range(len(names)), key=lambda place: names[place] == positive)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from inspect import signature
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.stats import norm
 
-from ..families.survival_curves import median_times, round_times
 from ..fitted_parts import take_apart
 from ..foundation.messages import Listener, count, listing
 from ..foundation.progress import waiting
@@ -19,19 +16,13 @@ from ..models.posterior_predictor import PosteriorModel
 from ..readers import Table, TableError
 from ..readers.target import observed_values, survival
 from ..targets import TARGETS, Target, find_target
+from ..targets.classes import class_order
 from ..targets.intervals import measure_intervals
 from ..targets.samples import Prediction, Samples
-from .feature_labels import class_order
 from .model_loading import describe_data, positive_class
 from .new_samples import Matched, match, reduce_in_blocks, warn_about_scale
 from .settings import Settings
 from .training_record import KnownSamples, known_samples
-
-PROBABILITY = 0.9
-# Survival is predicted at these quantiles of the training samples' event times.
-TIME_QUANTILES = (0.25, 0.5, 0.75)
-# The names of measures in an evaluation that differ from those in a comparison.
-RENAMED = {"mlpd": "log_density"}
 
 
 def predict_table(
@@ -79,46 +70,7 @@ def predictions(
         if isinstance(last, PosteriorModel) and hasattr(Z, "toarray"):
             # The data may be sparse, but the features of a panel are few.
             Z = Z.toarray()
-        if hasattr(last, "predict_survival_function"):
-            return survival_predictions(last, Z)
-        if "offset" in signature(last.predict).parameters:
-            # Counts: only a posterior has intervals.
-            interval = last.predict_interval(Z, PROBABILITY, offset).T if hasattr(last, "predict_interval") else ()
-            return {"mean": last.predict(Z, offset), **dict(zip(("q5", "q95"), interval, strict=False))}
-        if hasattr(last, "classes_"):
-            probabilities = last.predict_proba(Z)
-            columns: dict[str, Any] = {"prediction": last.classes_[probabilities.argmax(axis=1)]}
-            order = class_order(last.classes_, positive)
-            return columns | {f"p({last.classes_[c]})": probabilities[:, c] for c in order}
-        mean, deviation = last.predict(Z, return_std=True)
-        if hasattr(last, "predict_interval"):
-            low, high = last.predict_interval(Z, PROBABILITY).T
-        else:
-            low, high = norm.ppf([[(1 - PROBABILITY) / 2], [(1 + PROBABILITY) / 2]], mean, deviation)
-        return {"mean": mean, "sd": deviation, "q5": low, "q95": high}
-
-
-def survival_predictions(model: Any, Z: Any) -> dict[str, Any]:
-    """Return risk, median survival and the probability of surviving some times."""
-    if hasattr(model, "survival_curves"):
-        times = shown_times(model.event_times_)
-        curves, median = model.survival_curves(Z, times).mean, model.median_survival(Z)
-    else:
-        functions = model.predict_survival_function(Z)
-        times = shown_times(functions[0].x)
-        curves = np.array([function(times) for function in functions])
-        median = median_times(functions[0].x, np.array([function.y for function in functions]))
-    columns: dict[str, Any] = {
-        "risk": model.predict(Z),
-        # Empty where more than half survive as long as any training sample.
-        "median_survival": np.array([time if np.isfinite(time) else None for time in median.tolist()]),
-    }
-    return columns | {f"survival({time:g})": curves[:, place] for place, time in enumerate(times)}
-
-
-def shown_times(known: np.ndarray) -> list[float]:
-    """Return the times to predict survival at, round numbers as the names of the columns have them."""
-    return [float(f"{time:.6g}") for time in round_times(np.quantile(known, TIME_QUANTILES))]
+        return dict(last.target.new_columns(last, Z, offset, positive))
 
 
 def target_columns(details: Mapping[str, Any]) -> tuple[str, ...]:
@@ -181,11 +133,16 @@ def evaluate(
         return None, notes
     chosen = np.flatnonzero(known)
     offset = None if table.offset is None else table.offset[kept][chosen]
-    dense = parts.reduction is None and isinstance(last, PosteriorModel)
-    samples = Samples(_rows(X, chosen, dense), y[chosen], offset=offset)
+    X = X[chosen]
+    if sp.issparse(X) and parts.reduction is None and isinstance(last, PosteriorModel):
+        # A posterior on the features themselves, such as that of a panel, takes dense ones.
+        X = X.toarray()
+    samples = Samples(X, y[chosen], offset=offset)
     target = find_target(kind, getattr(last, "classes_", None))
     target = target.of(samples.y) if target.timed else target
-    prediction = _predict_samples(model, samples, target)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        prediction = target.predict(model, parts, samples)
     found = {"data": where, "target": columns[0], "kind": kind, "samples": len(chosen)}
     found |= measures(samples.y, target, prediction)
     if target.classes is not None:
@@ -228,27 +185,15 @@ def _known_classes(
     return np.array([labels.get(text, first) for text in texts.tolist()]), possible, notes
 
 
-def _rows(X: Any, chosen: np.ndarray, dense: bool) -> Any:
-    part = X[chosen]
-    # A posterior on the features themselves, such as that of a panel, takes dense ones.
-    return part.toarray() if sp.issparse(part) and dense else part
-
-
-def _predict_samples(model: Any, samples: Samples, target: Target) -> Prediction:
-    with warnings.catch_warnings():
-        # The names were already compared.
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return target.predict(model, take_apart(model), samples)
-
-
 def measures(y: Any, target: Target, prediction: Prediction) -> dict[str, Any]:
     """Return all measures of a kind of target, None where they do not apply, and their 95% intervals."""
     samples, known = Samples(None, y), target.measures
     held_out = target.held_out(samples, samples)
     estimates = measure_intervals(held_out, prediction, known)
-    values = {RENAMED.get(name, name): estimates[name].value if name in estimates else None for name in known}
-    ends = {RENAMED.get(name, name): [e.low, e.high] for name, e in estimates.items() if np.isfinite(e.low)}
-    return values | {"intervals": ends}
+    found = {known[name].evaluation_name or name: each for name, each in estimates.items()}
+    ends = {name: [each.low, each.high] for name, each in found.items() if np.isfinite(each.low)}
+    values = {measure.evaluation_name or name: None for name, measure in known.items()}
+    return values | {name: each.value for name, each in found.items()} | {"intervals": ends}
 
 
 def of_classes(

@@ -21,7 +21,7 @@ from ..models.coefficients import feature_spreads, rank_coefficients
 from ..persistence import save_model
 from ..readers import Table
 from ..report import write_report
-from ..report.report_inputs import Context
+from ..report.report_inputs import Context, negative_effects
 from ..validation.baseline_comparison import COMBINED, COMPONENTS
 from .feature_labels import describe_features
 from .file_names import COEFFICIENTS, COMBINED_FILE, HELD_OUT_FILE, LOADINGS, MODEL, REPORTS, SCORES
@@ -144,10 +144,10 @@ def _target_columns(table: Table, settings: Settings) -> tuple[list[Any], list[n
     """Return the names and values of the target's columns: time and event for survival, otherwise one."""
     if table.target is None:
         return [], []
+    values = list(table.target_kind.observed_columns(table.target).values())
     if table.target_kind.timed:
-        values = [table.target["time"], table.target["event"].astype(int)]
         return [settings.time or "time", settings.event or "event"], values
-    return [table.target_name or "target"], [table.target]
+    return [table.target_name or "target"], values
 
 
 def _write_csv(path: Path, header: Any, labels: Any, values: Any) -> None:
@@ -167,13 +167,11 @@ def coefficient_table(model: Pipeline, table: Table, posterior: Any) -> ResultTa
     intercepts = np.arange(0, len(posterior), len(spreads) + 1)
     rows = posterior[np.concatenate([intercepts, order])]
     per_sd = np.concatenate([np.zeros(len(intercepts)), posterior["mean"][order] * spreads[places]])
-    columns = {"feature": rows["feature"], "target_class": rows["target_class"], "per_sd": per_sd}
-    columns |= {name: rows[name] for name in COLUMNS[3:]}
+    if table.positive_first:
+        rows, per_sd = negative_effects(rows, "mean", "q5", "q95"), 0.0 - per_sd
+    columns = {name: per_sd if name == "per_sd" else rows[name] for name in COLUMNS}
     if table.positive_first:
         columns["target_class"] = np.full(len(rows), table.positive)
-        for name in ("per_sd", "mean"):
-            columns[name] = 0.0 - columns[name]
-        columns["q5"], columns["q95"] = 0.0 - columns["q95"], 0.0 - columns["q5"]
     return as_table(columns)
 
 

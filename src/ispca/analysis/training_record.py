@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,6 @@ from ..persistence import ModelFileError
 from ..readers import Table
 from ..targets.samples import Prediction
 from ..validation import Comparison
-from .feature_labels import class_order
 from .new_samples import Matched
 
 # The entry of the model file, and the column of predictions that marks training samples.
@@ -32,14 +32,16 @@ LEFT_OUT = "The model predicts the samples that it was fitted to too well, so {t
 GIVEN = "Their predictions are those of the cross-validation, made while they were held out."
 GIVEN_ONE = "Its prediction is that of the cross-validation, made while it was held out."
 SOME_GIVEN = "Predictions of the cross-validation are given for those that it held out."
+# No predictions: only the names of their columns are asked for.
+NOTHING = Prediction(np.empty(0))
 
 
 def fold_predictions(comparison: Comparison, table: Table) -> ResultTable:
     """Return the predictions of the first method, in the order of the samples, with the fold of each."""
-    rows = [row for _, row in _rows(comparison, comparison.methods[:1], table)]
-    cells = zip(*(row for _, row in sorted(rows, key=lambda item: item[0])), strict=True)
-    columns = {name: _array(values) for name, values in zip(("id", "fold", *_columns(table)), cells, strict=True)}
-    return as_table(columns)
+    rows = sorted(_rows(comparison, comparison.methods[0], table), key=lambda row: row[0])
+    cells = zip(*([table.ids[place], *row] for place, *row in rows), strict=True)
+    names = ("id", "fold", *_columns(table))
+    return as_table({name: _array(values) for name, values in zip(names, cells, strict=True)})
 
 
 def _array(values: Sequence[Any]) -> np.ndarray:
@@ -50,76 +52,53 @@ def _array(values: Sequence[Any]) -> np.ndarray:
 
 def write_split_predictions(path: Path, comparison: Comparison, table: Table) -> None:
     """Write the predictions of all methods, in the order of the methods and of the splits."""
-    rows = ([name, *row] for name, (_, row) in _rows(comparison, comparison.methods, table))
+    rows = (
+        [name, table.ids[place], *row]
+        for name in comparison.methods
+        for place, *row in _rows(comparison, name, table)
+    )
     with open_csv(path) as file:
         write_table(file, ["method", "id", "split", *_columns(table)], rows)
 
 
 def held_out_columns(comparison: Comparison, method: str, table: Table) -> dict[str, list[Any]]:
     """Return the predictions of one method by the columns of ``ispca predict``; None for samples without one."""
-    named: dict[str, str | None] = {"observed": None, "observed_time": None, "observed_event": None}
-    if table.target_kind.numeric:
-        named["prediction"] = "mean"
-    names = [named.get(name, name) for name in _columns(table)]
-    found: dict[str, list[Any]] = {name: [None] * len(table.ids) for name in names if name is not None}
-    for _, ((place, _), row) in _rows(comparison, [method], table):
-        for name, value in zip(names, row[2:], strict=True):
-            if name is not None:
-                found[name][place] = value
+    found: dict[str, list[Any]] = {name: [None] * len(table.ids) for name in _predicted(table, NOTHING)}
+    for place, *row in _rows(comparison, method, table):
+        for name, value in zip(found, row[-len(found) :], strict=True):
+            found[name][place] = value
     return found
 
 
-def _columns(table: Table) -> list[str]:
-    """Return the names of the columns for a kind of target: what was observed, and what was predicted."""
+def _predicted(table: Table, prediction: Prediction) -> dict[str, list[Any]]:
+    """Return predictions by column, as they are written."""
     target = table.target_kind
-    if target.timed:
-        return ["observed_time", "observed_event", "risk"]
     if target.has_classes:
-        labels, order = _classes(table)
-        return ["observed", "prediction", *(f"p({labels[place]})" for place in order)]
-    return ["observed", "prediction", "q5", "q95"]
+        target = replace(target, classes=np.array(list(table.class_counts)))
+    columns = target.predicted_columns(prediction, table.positive)
+    return {name: _plain(np.asarray(values)) for name, values in columns.items()}
 
 
-def _classes(table: Table) -> tuple[list[Any], list[int]]:
-    """Return the classes in the order of the probabilities, and the order to show them in."""
-    labels = list(table.class_counts)
-    return labels, class_order(labels, table.positive)
+def _columns(table: Table) -> list[str]:
+    """Return the names of the columns: what was observed, and what was predicted."""
+    observed = table.target_kind.observed_columns(np.asarray(table.target)[:0])
+    return [*observed, *("prediction" if name == "mean" else name for name in _predicted(table, NOTHING))]
 
 
-def _rows(
-    comparison: Comparison, methods: Sequence[str], table: Table
-) -> Iterable[tuple[str, tuple[tuple[int, int], list[Any]]]]:
-    """Yield the method, the place and split of each held-out sample, and its row; failed fits have none."""
-    for name in methods:
-        column = comparison.methods.index(name)
-        pairs = zip(comparison.splits, comparison.predictions, strict=True)
-        for number, (split, predictions) in enumerate(pairs, start=1):
-            prediction = predictions[column]
-            if prediction is None:
-                continue
-            values = zip(*_values(prediction, split.test, table), strict=True)
-            for place, cells in zip(split.test.tolist(), values, strict=True):
-                yield name, ((place, number), [table.ids[place], number, *cells])
+def _rows(comparison: Comparison, method: str, table: Table) -> Iterator[list[Any]]:
+    """Yield place and split of each held-out sample, what was observed and predicted; failed fits have none."""
+    own = [predictions[comparison.methods.index(method)] for predictions in comparison.predictions]
+    for number, (split, prediction) in enumerate(zip(comparison.splits, own, strict=True), start=1):
+        if prediction is not None:
+            observed = table.target_kind.observed_columns(np.asarray(table.target)[split.test]).values()
+            columns = [*(values.tolist() for values in observed), *_predicted(table, prediction).values()]
+            yield from ([place, number, *row] for place, *row in zip(split.test.tolist(), *columns, strict=True))
 
 
-def _values(prediction: Prediction, test: np.ndarray, table: Table) -> list[list[Any]]:
-    """Return the columns of one split."""
-    y, target = np.asarray(table.target)[test], table.target_kind
-    if target.timed:
-        return [y["time"].tolist(), y["event"].astype(int).tolist(), _digits(prediction.value)]
-    if target.has_classes:
-        labels, order = _classes(table)
-        predicted = [labels[place] for place in np.asarray(prediction.value, dtype=np.intp)]
-        found, n_samples = prediction.probabilities, len(test)
-        chances = [[None] * n_samples if found is None else _digits(found[:, place]) for place in order]
-        return [y.tolist(), predicted, *chances]
-    ends = [[None] * len(test)] * 2 if prediction.interval is None else map(_digits, prediction.interval.T)
-    return [y.tolist(), _digits(prediction.value), *ends]
-
-
-def _digits(values: Any) -> list[float]:
-    """Return numbers with eight digits, more than the draws determine."""
-    return [float(f"{value:.8g}") for value in np.asarray(values, dtype=np.float64).tolist()]
+def _plain(values: np.ndarray) -> list[Any]:
+    """Return values as they are written, numbers with eight digits, more than the draws determine."""
+    cells = values.tolist()
+    return [float(f"{value:.8g}") for value in cells] if values.dtype.kind == "f" else cells
 
 
 def training_record(
@@ -208,15 +187,14 @@ def _is_record(record: Any) -> bool:
     if not all(isinstance(entries, list) and len(entries) == len(lists[0]) for entries in lists):
         return False
     sums = record.get("sums", [])
-    if not isinstance(sums, list) or len(sums) not in (0, len(lists[0])) or not all(map(_is_sums, sums)):
+    if not isinstance(sums, list) or len(sums) not in (0, len(lists[0])):
+        return False
+    if not all(isinstance(row, list) and len(row) == N_SUMS for row in sums):
         return False
     cells = (cell for column in lists[2:] for cell in column)
     return (
         all(isinstance(name, str) for name in lists[0])
         and all(isinstance(text, str) and len(text) % (2 * BYTES) == 0 for text in lists[1])
         and all(cell is None or isinstance(cell, str | int | float) for cell in cells)
+        and all(type(value) in (int, float) for row in sums for value in row)
     )
-
-
-def _is_sums(row: Any) -> bool:
-    return isinstance(row, list) and len(row) == N_SUMS and all(type(value) in (int, float) for value in row)

@@ -14,8 +14,9 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from ..analysis.settings import DEFAULTS
+from ..targets import TARGETS
 from .form import CONTROLS, ROLES
-from .requests_and_uploads import SUFFIXES
+from .requests_and_uploads import MATRICES, SUFFIXES
 from .run_folders import TRASH_DAYS, as_found
 from .server_settings import ServerSettings
 from .store import Run, Store, in_thread
@@ -36,7 +37,13 @@ UNKNOWN_RUN = "There is no such run. It may have been deleted."
 ENVIRONMENT = Environment(
     loader=PackageLoader("ispca.app", "templates"), autoescape=True, undefined=StrictUndefined
 )
-ENVIRONMENT.globals |= {"controls": CONTROLS, "defaults": DEFAULTS}
+ENVIRONMENT.globals |= {
+    "controls": CONTROLS,
+    "defaults": DEFAULTS,
+    "suffixes": SUFFIXES,
+    "matrices": MATRICES,
+    "targets": TARGETS,
+}
 
 
 def render(template: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -65,9 +72,9 @@ def run_entry(run: Run) -> dict[str, Any]:
 
 
 def home_values(store: Store, settings: ServerSettings) -> dict[str, Any]:
-    """Return what the first page shows: the analyses, newest first, and which files can be read."""
+    """Return what the first page shows: the analyses, newest first."""
     runs = [as_found(settings, run) for run in store.runs() if run.parent is None]
-    return {"runs": [run_entry(run) for run in runs], "suffixes": SUFFIXES, "trash_days": TRASH_DAYS}
+    return {"runs": [run_entry(run) for run in runs], "trash_days": TRASH_DAYS}
 
 
 def new_values(store: Store, uploads: Mapping[str, str], like: str | None = None) -> dict[str, Any] | None:
@@ -82,7 +89,6 @@ def new_values(store: Store, uploads: Mapping[str, str], like: str | None = None
     run = store.run(like) if like else None
     return {
         **files,
-        "suffixes": SUFFIXES,
         "run_name": run.name if run else run_name(data.name),
         "options": json.dumps(run.options if run else {}),
     }
@@ -110,7 +116,6 @@ def run_values(store: Store, settings: ServerSettings, id: str) -> dict[str, Any
         "run": run_entry(run),
         "parent": parent and run_entry(parent),
         "change": f"/new?{urlencode(roles | {'like': run.id})}" if run.kind == "fit" else None,
-        "suffixes": SUFFIXES,
         "trash_days": TRASH_DAYS,
     }
 

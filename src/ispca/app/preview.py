@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,21 +15,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..analysis.column_roles import candidates, features_seem_in_rows
+from ..analysis.data_file import own_columns, read_described
 from ..data_checks import check_data
 from ..data_checks.confounding import confounding_warnings
 from ..data_checks.findings import find_substitutes
 from ..data_checks.repeated_samples import with_groups
 from ..foundation.data_files import BY_SUFFIX
-from ..foundation.messages import KIND_OF_TIMES, KIND_WORDS, InputError
+from ..foundation.messages import InputError
 from ..readers import Table, read_table
-from ..readers.array_files import array_names
 from ..readers.excel import is_workbook, sheet_names
 from ..readers.file_access import data_suffix, packing
 from ..readers.kept_files import file_state, keep
-from ..readers.missing_value_treatment import KEEP
 from ..readers.table import SampleColumns
 from ..targets import TARGETS, find_target
-from .column_roles import candidates, features_seem_in_rows
 from .form import OptionError, find_control, in_page_words, label, read_choices
 
 # Kinds of targets by the words of the page.
@@ -47,8 +45,6 @@ SURVIVAL_SECONDS, SEVERAL_CLASSES = 6.0, 10.0
 MOST_CORES = 2
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 N_FIRST, CORNER = 5, (6, 8)
-# Columns of text that the readers do not keep unless asked to.
-MOST_TEXTS = 200
 # Columns that describe features: those that readers of a report know best come first.
 SYMBOL, MOST_LABELS = re.compile("symbol|name|hgnc|hugo", re.IGNORECASE), 200
 # Sheets of a workbook to try when the first one is not a table.
@@ -61,7 +57,8 @@ OF_MODEL = ("method", "components", "draws", "seed")
 def describe_target(table: Table, found: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parts of a preview that the chosen target changes."""
     y, target = np.asarray(table.target), table.target_kind
-    described: dict[str, Any] = {"name": table.target_name, "kind": target.option, "classes": {}, "range": None}
+    described: dict[str, Any] = {"name": table.target_name, "kind": target.option, "label": target.label}
+    described |= {"classes": {}, "range": None}
     if target.has_classes:
         labels, counts = np.unique(y, return_counts=True)
         described["classes"] = {str(label): int(often) for label, often in zip(labels, counts, strict=True)}
@@ -143,18 +140,11 @@ class Files(NamedTuple):
     sheet: Path | None = None
     annotation: Path | None = None
 
-    def read(self, given: Mapping[str, Any], **choices: Any) -> Table:
-        """Read them, with what was chosen about where the samples are and what names them."""
-        return read_table(
-            self.matrix,
-            samples=self.sheet,
-            annotation=self.annotation,
-            id=given.get("id"),
-            on=given.get("on"),
-            sheet=given.get("sheet_name"),
-            transpose=bool(given.get("transpose")),
-            **choices,
-        )
+    def choices(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return where the samples are and what names them, as it was chosen."""
+        chosen = {name: given.get(name) for name in ("id", "on")} | {"sheet": given.get("sheet_name")}
+        transpose = bool(given.get("transpose"))
+        return chosen | {"samples": self.sheet, "annotation": self.annotation, "transpose": transpose}
 
     def keep(self, what: str, given: Mapping[str, Any], compute: Any) -> Any:
         """Return what is computed from the files with some choices, from memory if nothing has changed."""
@@ -168,16 +158,6 @@ class Files(NamedTuple):
             books = (file for file in (self.matrix, self.sheet) if file and is_workbook(file))
             return next(map(sheet_names, books), [])
         return []
-
-    @property
-    def own_columns(self) -> tuple[str, ...]:
-        """The columns of an archive of arrays or an svmlight file, which are read only if they are named."""
-        suffix = data_suffix(self.matrix)
-        if suffix == ".npz":
-            # The reader says what is wrong with a damaged archive.
-            with suppress(OSError, ValueError, zipfile.BadZipFile):
-                return tuple(array_names(self.matrix))
-        return ("y",) if suffix in BY_SUFFIX and BY_SUFFIX[suffix].own_target else ()
 
 
 def preview(
@@ -232,27 +212,16 @@ def _first_look(files: Files, given: dict[str, Any]) -> tuple[dict[str, Any], st
     """
     other = None
     try:
-        table = _look(files, given)
+        table = read_described(files.matrix, **files.choices(given))
     except InputError:
         for name in [] if given else files.sheets[1:MOST_SHEETS]:
             with suppress(InputError):
-                table, other = _look(files, {"sheet_name": name}), name
+                table, other = read_described(files.matrix, **files.choices({"sheet_name": name})), name
                 break
         else:
             raise
-    own = "y" if "y" in table.sheet and "y" in files.own_columns else None
+    own = "y" if "y" in table.sheet and "y" in own_columns(files.matrix) else None
     return _describe(table, files), other, own
-
-
-def _look(files: Files, given: Mapping[str, Any]) -> Table:
-    """Return the table without a target, but with all columns that describe the samples."""
-
-    def read(optional: tuple[str, ...]) -> Table:
-        return files.read(given, supervised=False, columns=SampleColumns(optional=optional), missing=KEEP)
-
-    table = read(files.own_columns)
-    texts = [name for name, why in table.left_out.items() if why.startswith("text") and name not in table.sheet]
-    return read(tuple(texts[:MOST_TEXTS])) if texts else table
 
 
 def _describe(table: Table, files: Files) -> dict[str, Any]:
@@ -302,18 +271,22 @@ def _examine(files: Files, given: Mapping[str, Any], found: dict[str, Any], own:
     """Return what the chosen target changes, nothing if there is none and the file has no ``own``."""
     timed = "time" in given and "event" in given
     target = given.get("target") or own
-    if not timed and (target is None or given.get("kind") == KIND_WORDS[KIND_OF_TIMES]):
+    kind = KINDS.get(given.get("kind", ""))
+    if not timed and (target is None or (kind is not None and find_target(kind).timed)):
         return {}
     roles: dict[str, Any] = {name: given.get(name) for name in ("groups", "weights", "offset")}
     if timed:
         roles |= {name: given.get(name) for name in ("time", "event", "event_value")}
-    lists = {name: tuple(given.get(name, ())) for name in ("features", "drop", "exclude_class", "exclude_samples")}
-    table = files.read(
-        given,
+    lists: dict[str, Any] = {
+        name: tuple(given.get(name, ())) for name in ("features", "drop", "exclude_class", "exclude_samples")
+    }
+    table = read_table(
+        files.matrix,
+        **files.choices(given),
         label=given.get("label"),
         target=None if timed else target,
         columns=SampleColumns(covariates=tuple(given.get("covariates", ())), **roles),
-        kind=None if timed else KINDS.get(given.get("kind", "")),
+        kind=None if timed else kind,
         positive=None if timed else given.get("positive"),
         merge=bool(given.get("merge")),
         missing=given.get("missing", "error"),

@@ -29,6 +29,8 @@ T = TypeVar("T")
 PLAIN = tuple(suffix for suffix in READABLE if BY_SUFFIX[suffix].stored_as == "file")
 PACKED = tuple(suffix + packed for packed in PACKINGS for suffix in PLAIN if BY_SUFFIX[suffix].text)
 SUFFIXES = (*PACKED, *PLAIN, ".zip")
+# Those without columns of text, which are not sample sheets.
+MATRICES = tuple(suffix for suffix in (*PACKED, *PLAIN) if BY_SUFFIX[f".{suffix.split('.')[1]}"].matrix)
 LONGEST_NAME, LONGEST_SHOWN = 60, 200
 # Control characters, lone surrogates, and marks that change the direction of writing.
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

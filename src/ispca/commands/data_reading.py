@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..analysis.data_file import read_data
+from ..analysis.column_roles import candidates
+from ..analysis.data_file import read_data, read_described
 from ..analysis.large_data import check_device
 from ..analysis.settings import Settings
-from ..app.preview import preview
 from ..foundation.messages import InputError, listing, shorten
 from ..readers import Table, TableError
 from ..readers.table import MissingTargetError
@@ -33,9 +33,8 @@ def possible_targets(settings: Settings) -> str:
     """Return a sentence that names the columns of DATA and its sample sheet that may be the target."""
     assert settings.data is not None
     try:
-        how = {name: getattr(settings, name) for name in ("id", "on", "transpose")}
-        how["sheet_name"] = settings.sheet
-        columns = preview(settings.data, settings.samples, how)["columns"]
+        how = {name: getattr(settings, name) for name in ("samples", "id", "on", "sheet", "transpose")}
+        columns = candidates(read_described(settings.data, **how))
     except InputError:
         return ""
     found = [

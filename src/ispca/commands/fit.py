@@ -10,8 +10,7 @@ import numpy as np
 
 from ..analysis.analysis import Analysis
 from ..analysis.analyze import analyze_table
-from ..analysis.feature_labels import class_order, show_all, shown_names
-from ..analysis.predictions import RENAMED
+from ..analysis.feature_labels import show_all, shown_names
 from ..analysis.result_files import COLUMNS, write_files, written_files
 from ..analysis.settings import Settings
 from ..data_checks.small_class import reconciliation
@@ -20,8 +19,10 @@ from ..foundation.progress import waiting
 from ..plots.coefficients import effect_table, ratio_name
 from ..readers import Table
 from ..report.report_file import load_templates
+from ..report.report_inputs import negative_effects
 from ..targets import find_target
-from ..targets.measures import MEASURES
+from ..targets.classes import class_order
+from ..targets.measures import EVALUATED
 from ..validation.held_out_verdict import chance_sentence, verdict_on_components
 
 # Number of leading features in the summary.
@@ -86,12 +87,13 @@ def covariate_effects(analysis: Analysis) -> list[dict[str, Any]]:
     For two classes they are those of the positive class; the model has them for its second class.
     """
     data, model = analysis.data, analysis.model
-    ratio, table = ratio_name(model), effect_table(model)
+    ratio = ratio_name(model)
+    table: np.recarray = effect_table(model)
     shown = np.exp if ratio else np.asarray
     classes = list(data.class_counts) if data.target_kind.unordered else []
     of_two = (data.positive or classes[1]) if len(classes) == 2 else ""
     if data.positive_first:
-        table["effect"], table["low"], table["high"] = -table["effect"], -table["high"], -table["low"]
+        table = negative_effects(table, "effect", "low", "high")
     return [
         {
             "name": str(row["name"]),
@@ -233,12 +235,13 @@ def evaluation_text(values: Mapping[str, Any]) -> str:
     """Return an evaluation as a few lines."""
     samples = count(values["samples"], "sample")
     lines = [f"Evaluation on {samples} of {values['data']} with a known {values['target']!r}:"]
-    for measure in MEASURES.values():
-        name = RENAMED.get(measure.name, measure.name)
+    for name, measure in EVALUATED.items():
         if values.get(name) is not None:
             ends = values.get("intervals", {}).get(name)
             notes = [f"95% interval {ends[0]:.3g} to {ends[1]:.3g}"] if ends else []
-            notes += [f"always the largest class: {values['majority']:.3g}"] if name == "accuracy" else []
+            notes += (
+                [f"{measure.guess}: {values['majority']:.3g}"] if measure.guess and "majority" in values else []
+            )
             lines.append(
                 f"  {measure.label or measure.title}: {values[name]:.3g}"
                 + (f" ({'; '.join(notes)})" if notes else "")

@@ -22,12 +22,12 @@ from ..foundation.data_files import owners_path
 from ..foundation.messages import count, listing, short_name
 from ..foundation.result_tables import open_csv, write_table
 from ..persistence import save_model
-from ..plots.comparison_and_panel import MEASURES, measure_text
 from ..readers import Table
 from ..report import write_report
 from ..report.panel import panel_features
 from ..report.report_inputs import Context
 from ..selection import ProjectionSelector
+from ..targets.measures import MEASURES
 from .console import finite
 
 REPORT = REPORTS["html"]
@@ -179,16 +179,16 @@ def summary_text(values: dict[str, Any]) -> str:
 def _path_lines(values: dict[str, Any]) -> list[str]:
     """Return a table with one row per size, with the chosen one marked, and one for the reference."""
     path, reference = values["path"], values["reference_measures"]
-    shown = [name for name in MEASURES if name in path[0]]
+    shown = [measure for name, measure in MEASURES.items() if name in path[0]]
     if values["validated"]:
         title = "Held-out performance by size; log density is the difference from all features (standard error):"
-        heads = ["log density", *(MEASURES[name] for name in shown)]
+        heads = ["log density", *(measure.heading for measure in shown)]
         cells = [
             [f"{row['difference']:+.3f} ({row['difference_error']:.3f})"]
-            + [measure_text(name, row[name]) for name in shown]
+            + [measure.panel_text(row[measure.name]) for measure in shown]
             for row in path
         ]
-        cells.append(["0", *(measure_text(name, reference[name]) for name in shown)])
+        cells.append(["0", *(measure.panel_text(reference[measure.name]) for measure in shown)])
     else:
         title = "Divergence from the reference by size, NOT validated:"
         heads, cells = ["divergence"], [[f"{row['divergence']:.3f}"] for row in path]

@@ -143,7 +143,7 @@ class Penalized(Predictions, BaseEstimator):
         classes, if there are any.
         """
         X, y, groups, weights, offset, _, kept = samples
-        problem = Problem(X, y, family, self.n_lambdas, weights, offset)
+        problem = Problem(samples, family, self.n_lambdas)
         stratified = family.classification or strata is not None
         spread, cv = y if strata is None else strata, folds_of_kept(self.cv, kept)
         folds = make_folds(cv, X, spread, groups, stratified, integer_seed(self.random_state))

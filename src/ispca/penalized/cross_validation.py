@@ -42,8 +42,8 @@ def cross_validated_path(problem: Problem, penalty: str, folds: np.ndarray) -> P
     fit: PathFit
     work = 0.0
     if penalty == "lasso":
-        fit = partial(lasso.fit_lasso, problem, lasso.make_design(problem.X))
-        work = float(problem.X.size) * problem.n_lambdas
+        fit = partial(lasso.fit_lasso, problem, lasso.make_design(problem.samples.X))
+        work = float(problem.samples.X.size) * problem.n_lambdas
     else:
         # A fold may take a copy of X, unlike one of the lasso, so the folds are not fitted at the same time.
         fit = partial(ridge.fit_ridge, problem, make_keeper())
@@ -72,15 +72,16 @@ def _cross_validate(
     ``work`` is the number of multiplications that threads may share; 0: one fold at a time.
     """
     with workers() as threads:  # BLAS on one thread: results do not depend on the number of processors
-        everything = fit(np.ones(len(problem.y), dtype=bool), lambdas)
+        everything = fit(np.ones(len(problem.samples.y), dtype=bool), lambdas)
         lambdas = everything.lambdas
         left_out = [folds == fold for fold in np.unique(folds)]
         predicted = threads.map(lambda part: _comparable(fit(~part, lambdas), problem)[:, :, part], left_out, work)
     held_out = np.empty_like(everything.predictors)
     for part, predictors in zip(left_out, predicted, strict=True):
         held_out[:, :, part] = predictors
-    deviances = penalized_loss(problem.family).deviances(held_out, problem.y, problem.weights)
-    return everything, *mean_and_error(deviances, folds, problem.weights)
+    weights = problem.samples.sample_weight
+    deviances = penalized_loss(problem.family).deviances(held_out, problem.samples.y, weights)
+    return everything, *mean_and_error(deviances, folds, weights)
 
 
 def _comparable(fit: Fit, problem: Problem) -> Floats:
@@ -91,7 +92,7 @@ def _comparable(fit: Fit, problem: Problem) -> Floats:
     """
     if problem.family.intercept:
         return fit.predictors
-    center: Floats = np.average(fit.predictors, axis=2, weights=problem.weights, keepdims=True)
+    center: Floats = np.average(fit.predictors, axis=2, weights=problem.samples.sample_weight, keepdims=True)
     return fit.predictors - center
 
 

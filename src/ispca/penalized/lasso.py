@@ -78,9 +78,10 @@ def fit_lasso(problem: Problem, design: Design, train: np.ndarray, lambdas: Floa
 
     Without ``lambdas``, the penalties are a sequence from the largest that matters, which stops early.
     """
-    weights = train if problem.weights is None else train * problem.weights
+    samples = problem.samples
+    weights = train if samples.sample_weight is None else train * samples.sample_weight
     path = Penalties(problem.n_lambdas, problem.ratio, lambdas)
-    return lasso_path(problem.family.name, problem.outputs, weights, problem.offset, design, path)
+    return lasso_path(problem.family.name, problem.outputs, weights, samples.offset, design, path)
 
 
 def lasso_path(

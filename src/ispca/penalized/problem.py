@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..families import Family
 from ..families.family import PenalizedLoss
 from ..foundation.arrays import Floats, Indices
+from ..targets.samples import Samples
 
 
 def penalized_loss(family: Family) -> PenalizedLoss:
@@ -24,22 +25,19 @@ def penalized_loss(family: Family) -> PenalizedLoss:
 class Problem(NamedTuple):
     """Data and family of a penalized regression."""
 
-    X: Any
-    y: np.ndarray
+    samples: Samples
     family: Family
     n_lambdas: int
-    weights: Floats | None = None  # of the samples; None if all are equal
-    offset: Floats | None = None  # of the linear predictors
 
     @property
     def outputs(self) -> Floats:
         """The target as outputs x samples: numbers, or indicators of the classes."""
-        return penalized_loss(self.family).outputs(self.y)
+        return penalized_loss(self.family).outputs(self.samples.y)
 
     @property
     def ratio(self) -> float:
         """Smallest penalty over the largest, as glmnet has it."""
-        return 0.01 if self.X.shape[0] < self.X.shape[1] else 1e-4
+        return 0.01 if np.less(*self.samples.X.shape) else 1e-4
 
 
 class Fit(NamedTuple):

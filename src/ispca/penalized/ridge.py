@@ -38,10 +38,11 @@ def fit_ridge(
     space = make(problem, train)
     target = problem.outputs[:, train].T
     # With a mean of 1, a partial likelihood keeps the sign of one without weights.
-    weights = None if problem.weights is None else problem.weights[train] / problem.weights[train].mean()
-    offset = None if problem.offset is None else problem.offset[train]
-    null = penalized_loss(problem.family).null_intercepts(target, offset, weights)
-    batch = Batch(space, problem.family, target, weights, offset)
+    weights, offset = problem.samples.sample_weight, problem.samples.offset
+    weights = None if weights is None else weights[train] / weights[train].mean()
+    own_offset = None if offset is None else offset[train]
+    null = penalized_loss(problem.family).null_intercepts(target, own_offset, weights)
+    batch = Batch(space, problem.family, target, weights, own_offset)
     null_predictors = batch.predictors(np.zeros((len(space.variances), len(null), 1)), null[:, None])
     early = lambdas is None
     if lambdas is None:
@@ -66,8 +67,8 @@ def fit_ridge(
     length = _path_length(explained) if early else len(lambdas)
     theta, intercept = theta[:, :, :length], intercept[:, :length]
     predictors = space.forward(theta.reshape(len(theta), -1)).reshape(len(train), *theta.shape[1:]) + intercept
-    if problem.offset is not None:
-        predictors += problem.offset[:, None, None]
+    if offset is not None:
+        predictors += offset[:, None, None]
 
     def solution(position: int) -> tuple[Floats, Floats]:
         coef, shift = space.original(theta[:, :, position])
@@ -86,8 +87,8 @@ def _spread(values: Floats, weights: Floats | None) -> float:
 
 
 def _largest_gradient(problem: Problem, train: np.ndarray, residual: Floats) -> float:
-    X = problem.X
-    center, inverse = standardization(X, train, problem.weights)
+    X = problem.samples.X
+    center, inverse = standardization(X, train, problem.samples.sample_weight)
     everywhere = np.zeros((len(train), residual.shape[1]))
     everywhere[train] = residual
     slope = X.T @ everywhere - center[:, None] * residual.sum(axis=0)

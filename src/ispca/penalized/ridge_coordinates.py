@@ -37,8 +37,8 @@ class Space(NamedTuple):
 
 def make_space(problem: Problem, train: np.ndarray) -> Space:
     """Return the space of the features, standardized by the training samples, in the cheapest of three forms."""
-    X = problem.X
-    center, inverse = standardization(X, train, problem.weights)
+    X = problem.samples.X
+    center, inverse = standardization(X, train, problem.samples.sample_weight)
     n_train, n_features = int(train.sum()), X.shape[1]
     if sp.issparse(X):
         cost = NONZERO_COST * X.nnz + FEATURE_COST * n_features
@@ -58,7 +58,7 @@ def make_keeper() -> Callable[[Problem, np.ndarray], Space]:
         if key in kept:
             return kept[key]
         space = make_space(problem, train)
-        if (len(kept) + 1) * 16 * problem.X.shape[0] * min(problem.X.shape) <= KEPT_BYTES:
+        if (len(kept) + 1) * 16 * problem.samples.X.shape[0] * min(problem.samples.X.shape) <= KEPT_BYTES:
             kept[key] = space
         return space
 

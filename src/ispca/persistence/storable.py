@@ -258,7 +258,8 @@ def _check_candidates(stack: Any, width: int) -> None:
         raise ContentError("its weights_ are not fractions that add up to one")
     classes = getattr(stack, "classes_", None)
     if isinstance(stack, StackedOrdinal):
-        classes = np.arange(len(stack.classes_))  # what its candidates know them by
+        # Its candidates know either the numbers of the classes or their labels.
+        classes = np.array([*range(len(stack.classes_)), *stack.classes_.tolist()], dtype=object)
     for candidate in found.values():
         parts = take_apart(candidate)
         if parts.model is None or isinstance(parts.model, Stacked) or parts.n_features_in != width:

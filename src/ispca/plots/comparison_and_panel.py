@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..foundation.result_tables import ResultTable
-from ..targets.measures import measure_title
+from ..targets.measures import MEASURES, measure_title
 from .canvas import ACCENT, FAINT, INK, SECOND, names_width, new_axes, short_names
 from .plot_arguments import make_table
 
@@ -15,15 +15,6 @@ UNVALIDATED = "NOT validated: the same samples chose\nand evaluated the features
 LABELS = {
     "difference": "difference from the reference in\nheld-out log density per sample",
     "explained": "fraction of the divergence explained",
-}
-# Measures of held-out predictions that a path may have, with their labels.
-MEASURES = {
-    "accuracy": "accuracy",
-    "auc": "AUC",
-    "absolute_error": "mean absolute error",
-    "r2": "R\u00b2",
-    "concordance": "concordance index",
-    "poisson_deviance": "Poisson deviance",
 }
 
 
@@ -150,20 +141,6 @@ def _describe(row: Any, n_splits: int) -> str:
     if np.isnan(row["similarity"]):
         return found
     return f"{found}, correlation between them {row['similarity']:.2f} (chance {row['chance_similarity']:.2f})"
-
-
-def measure_text(name: str, value: float | None) -> str:
-    """Return a value of a measure as text.
-
-    >>> measure_text("accuracy", 0.876), measure_text("auc", 0.9312), measure_text("auc", float("nan"))
-    ('88%', '0.93', '\u2013')
-    """
-    if value is None or not np.isfinite(value):
-        return "\u2013"
-    if name == "accuracy":
-        # Rounding must not claim a perfect result.
-        return ">99%" if 0.995 <= value < 1 else f"{100 * value:.0f}%"
-    return f"{value:.2f}"
 
 
 def panel_table(selector: Any) -> ResultTable:

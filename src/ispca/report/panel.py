@@ -10,8 +10,9 @@ import numpy as np
 from ..foundation.messages import count, listing
 from ..foundation.result_tables import as_table
 from ..models.coefficients import INTERCEPT, coefficients_by_column
-from ..plots.comparison_and_panel import MEASURES, measure_text, panel_table
+from ..plots.comparison_and_panel import panel_table
 from ..plots.plot_arguments import feature_names
+from ..targets.measures import MEASURES
 from .formatting import (
     capitalize,
     clean,
@@ -156,8 +157,12 @@ def _feature_table(features: np.recarray, inputs: Inputs, shown: Mapping[str, st
 
 # Columns of the path: field, label, factor and digits.
 PATH_COLUMNS = (
-    ("accuracy", "Accuracy, %", 100, 3),
-    *((name, capitalize(label), 1, 3) for name, label in MEASURES.items() if name != "accuracy"),
+    *(
+        (name, f"{capitalize(measure.heading)}, %", 100, 3)
+        if measure.panel_percent
+        else (name, capitalize(measure.heading), 1, 3)
+        for name, measure in MEASURES.items()
+    ),
     ("density", "Held-out log density", 1, 4),
     ("difference", "Difference from the reference", 1, 3),
     ("difference_error", "Standard error", 1, 3),
@@ -188,7 +193,9 @@ def _path_table(selector: Any, shown: Mapping[str, str]) -> dict[str, Any]:
 
 def _measure_texts(values: Mapping[str, float]) -> list[str]:
     """Return measures as text, such as "AUC 0.93"."""
-    return [f"{MEASURES[name]} {measure_text(name, float(value))}" for name, value in values.items()]
+    return [
+        f"{MEASURES[name].heading} {MEASURES[name].panel_text(float(value))}" for name, value in values.items()
+    ]
 
 
 def panel_sentences(inputs: Inputs) -> list[str]:

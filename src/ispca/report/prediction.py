@@ -61,7 +61,7 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
         text.append(PAIRS)
     elif len(np.unique(tested := np.concatenate([split.test for split in comparison.splits]))) < len(tested):
         text.append(SEVERAL_TIMES)
-    if inputs.verdict.get("measure") in ("accuracy", "r2"):
+    if (judged := MEASURES.get(inputs.verdict.get("measure", ""))) and judged.guess:
         text.append(TWO_BASE_RATES)
     text += _differences(comparison, inputs.verdict)
     if inputs.reduction is None and comparison.best:

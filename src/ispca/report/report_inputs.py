@@ -14,12 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..containers import ColumnSource
 from ..families import FAMILIES
-from ..families.survival_target import is_survival, survival_target
+from ..families.survival_target import survival_target
 from ..fitted_parts import FittedParts, take_apart
 from ..models.base import Horseshoe
 from ..models.coefficients import coefficients_by_column, feature_spreads, rank_coefficients
 from ..plots.plot_arguments import all_classes, check_target, feature_names, sample_names
-from ..targets import CLASSES, QUANTITY, SURVIVAL, Target, find_target, target_form
+from ..targets import CLASSES, QUANTITY, Target, find_target, target_form
 from ..transformers.linear_projection import displayed_scores
 from ..validation.comparison import Comparison
 from ..validation.held_out_verdict import verdict
@@ -38,6 +38,8 @@ class Context:
     """Further information about the data and the fit."""
 
     target_name: str = "target"
+    # The kind of target; None if it is that of the model, or as y looks.
+    target_kind: Target | None = None
     data_name: str | None = None
     # What repeats the analysis: a command, and Python code.
     command: str | None = None
@@ -76,7 +78,7 @@ class Context:
     @classmethod
     def of(cls, table: Any, **more: Any) -> Context:
         """Return what a table of `ispca.readers` says about its data, and more."""
-        names = ("notes", "left_out", "annotation", "label", "sheet", "transform", "positive")
+        names = ("target_kind", "notes", "left_out", "annotation", "label", "sheet", "transform", "positive")
         return cls(table.target_name or "target", **{name: getattr(table, name) for name in names} | more)
 
 
@@ -255,7 +257,7 @@ def check_inputs(
         form = target_form(y)
         y = survival_target(y) if form is not None and form.timed else y
         y = check_target(y, len(y) if X is None else X.shape[0])
-    target, classes = _target_and_classes(parts, y, context.positive)
+    target, classes = _target_and_classes(parts, y, context)
     features, n_cleaned = clean_all([] if fitted is None else feature_names(fitted, names))
     samples, n_more = clean_all([] if X is None else sample_names(X, X.shape[0], samples))
     seen, Z, displayed_Z, cross_fitted = X, None, None, False
@@ -299,21 +301,19 @@ def _project(parts: FittedParts, X: Any, scores: Any) -> tuple[Any, np.ndarray, 
         return parts.reduction.encode(seen), Z, *displayed_scores(parts.reduction, Z)
 
 
-def _target_and_classes(parts: FittedParts, y: Any, positive: str | None) -> tuple[Target, np.ndarray | None]:
-    """Return the kind of target of the model or reduction, or as y looks, and the classes as they are shown."""
+def _target_and_classes(parts: FittedParts, y: Any, context: Context) -> tuple[Target, np.ndarray | None]:
+    """Return the kind of target as known, of the model or reduction, or as y looks, and the classes as shown."""
     family = getattr(getattr(parts.model, "posterior_", None), "family", getattr(parts.reduction, "family", None))
-    known = find_target(FAMILIES[family].kind) if family in FAMILIES else None
-    if y is None or is_survival(y):
-        return (known or QUANTITY, None) if y is None else (SURVIVAL, None)
+    known = context.target_kind or (find_target(FAMILIES[family].kind) if family in FAMILIES else target_form(y))
+    if y is None or (known is not None and not known.has_classes):
+        return known or QUANTITY, None
     if known is not None and known.ordered:
         # In their order, which text does not show.
         return known, np.asarray(getattr(parts.model, "classes_", np.unique(y)))
-    if known is not None and not known.has_classes:
-        return known, None
     classes = all_classes(parts.reduction, y)
     if classes is None:
         return QUANTITY, None
-    return CLASSES, classes[::-1] if len(classes) == 2 and str(classes[0]) == positive else classes
+    return CLASSES, classes[::-1] if len(classes) == 2 and str(classes[0]) == context.positive else classes
 
 
 def _check_fit(parts: FittedParts, X: Any) -> None:

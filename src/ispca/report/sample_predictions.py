@@ -10,7 +10,7 @@ import numpy as np
 from ..foundation.messages import count
 from ..plots.canvas import numbered_style
 from ..targets.intervals import Estimate, fraction_interval, measure_intervals
-from ..targets.measures import AUC, MLPD, measure_title, two_digits
+from ..targets.measures import AUC, measure_title, two_digits
 from ..targets.samples import Prediction
 from ..validation.baseline_comparison import COMBINED
 from .components import MOST_POINTS
@@ -35,7 +35,6 @@ TEST_FACTS, KNOWN = ("data", "samples"), ("target", "kind")
 LABELS = {
     "data": "File",
     "samples": "Samples",
-    "log_density": MLPD.title,
     "majority": "accuracy of always predicting the largest class",
 }
 

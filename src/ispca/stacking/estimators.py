@@ -143,7 +143,10 @@ class StackedOrdinal(StackedClassifier):
         return X, codes, target
 
     def _candidate_classes(self) -> np.ndarray:
-        return np.arange(len(self.classes_))
+        # Candidates that were fitted before they were combined know the labels.
+        numbers, first = np.arange(len(self.classes_)), next(iter(self.estimators_.values()))
+        known = np.asarray(take_apart(first).model.classes_).tolist()
+        return numbers if set(known) <= set(numbers.tolist()) else self.classes_
 
 
 @share_docs(

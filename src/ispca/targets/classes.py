@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,6 +53,7 @@ class Classes(Target):
     labels = "class labels"
     summary = "classes"
     treated_as = "class labels (classification)"
+    example = ", such as tumor and normal"
     regression = "logistic regression"
     screened = "the target"
     measures = by_name(CLASS_MLPD, ACCURACY, BALANCED_ACCURACY, AUC, BRIER, CALIBRATION_ERROR)
@@ -89,6 +90,19 @@ class Classes(Target):
             ranking = checks.possible_ranking(decide(protect(X, estimator)), len(y), len(classes))
             return Prediction(value, ranking=ranking)
         return Prediction(value)
+
+    def predicted_columns(self, prediction: Prediction, positive: Any = None) -> dict[str, Any]:
+        """Return the predicted classes, and the probabilities if there are any."""
+        value, found = np.asarray(prediction.value, dtype=np.intp), prediction.probabilities
+        chances = np.full((len(value), self.n_classes), None) if found is None else found
+        columns = {f"p({self.classes[place]})": chances[:, place] for place in class_order(self.classes, positive)}
+        return {"prediction": self.classes[value], **columns}
+
+    def new_columns(self, model: Any, Z: Any, offset: Any, positive: Any = None) -> dict[str, Any]:
+        """Return the most probable classes and all probabilities."""
+        found = model.predict_proba(Z)
+        known = replace(self, classes=model.classes_)
+        return known.predicted_columns(Prediction(found.argmax(axis=1), found), positive)
 
     def mix(self, parts: Sequence[Prediction], weights: Floats) -> Prediction:
         """Return the mixed probabilities, and the most probable class."""
@@ -130,6 +144,7 @@ class OrderedClasses(Classes):
     named = True
     family = ORDINAL
     noun = labels = summary = treated_as = "ordered classes"
+    example = ", such as stages 1 to 4"
     regression = "ordinal regression"
     predicted = "the class"
     screened = Target.screened
@@ -143,6 +158,16 @@ class OrderedClasses(Classes):
     def read(self, y: Any) -> Any:
         """Return the numbers of the classes."""
         return ordinal_target(y)[0]
+
+
+def class_order(classes: Iterable[Any], positive: Any) -> list[int]:
+    """Return the places of the classes in the order to show them: as in the model, but the positive one last.
+
+    >>> class_order(["normal", "tumor"], "normal"), class_order(["normal", "tumor"], None)
+    ([1, 0], [0, 1])
+    """
+    names = [str(label) for label in classes]
+    return sorted(range(len(names)), key=lambda place: names[place] == positive)
 
 
 def class_probabilities(estimator: Any, X: Any, classes: Any, n_samples: int) -> Floats:

@@ -26,6 +26,7 @@ class Counts(Target):
     named = True
     family = NEGATIVE_BINOMIAL
     noun = labels = summary = treated_as = "counts"
+    example = ", such as the number of lesions"
     regression = "regression of counts"
     predicted = "the expected count"
     measures = by_name(replace(MLPD, limits=(-np.inf, 0.0)), POISSON_DEVIANCE, ABSOLUTE_ERROR, COVERAGE)
@@ -51,6 +52,12 @@ class Counts(Target):
         if quantiles is not None:
             interval = checks.possible_interval(quantiles(Z, INTERVAL_PROBABILITY, **options), len(y))
         return Prediction(value, log_density=log_density(model, Z, y, **options), interval=interval)
+
+    def new_columns(self, model: Any, Z: Any, offset: Any, positive: Any = None) -> dict[str, Any]:
+        """Return expected counts; only a posterior has intervals."""
+        quantiles = find_method(model, "predict_interval")
+        interval = () if quantiles is None else quantiles(Z, INTERVAL_PROBABILITY, offset).T
+        return {"mean": model.predict(Z, offset), **dict(zip(("q5", "q95"), interval, strict=False))}
 
 
 COUNTS = Counts()

@@ -47,6 +47,11 @@ class Measure:
     of_base_rate: bool = False  # whether the function also takes the prediction of the base rate
     in_percent: bool = True  # how values are shown in sentences
     drawn: bool = False  # whether a report draws it in any case
+    # Of a panel: another label, and whether it is given in percent.
+    panel_label: str = ""
+    panel_percent: bool = False
+    evaluation_name: str = ""  # another name in an evaluation of new samples
+    guess: str = ""  # how the base rate predicts that is computed from all held-out samples
     # Returns the measure for many bootstrap samples at once: how often each drew each sample (resample x sample).
     resampled: Callable[[HeldOut, Prediction, Indices], Floats] | None = None
 
@@ -65,6 +70,11 @@ class Measure:
         """The title with the direction, if smaller is better."""
         return f"{self.title} (smaller is better)" if self.smaller_is_better else self.title
 
+    @property
+    def heading(self) -> str:
+        """What it is called beside a panel."""
+        return self.panel_label or self.label or self.title
+
     def goodness(self, values: Floats) -> Floats:
         """Return values transformed so that larger is better."""
         if self.best is not None:
@@ -74,6 +84,16 @@ class Measure:
     def show(self, value: float) -> str:
         """Return a value as text."""
         return percent(value) if self.in_percent else two_digits(value)
+
+    def panel_text(self, value: float | None) -> str:
+        """Return the value of a panel as text.
+
+        >>> ACCURACY.panel_text(0.876), AUC.panel_text(0.9312), AUC.panel_text(float("nan"))
+        ('88%', '0.93', '\u2013')
+        """
+        if value is None or not np.isfinite(value):
+            return "\u2013"
+        return percent(value) if self.panel_percent else f"{value:.2f}"
 
 
 def percent(value: float) -> str:
@@ -197,7 +217,14 @@ def _no_limit(held_out: HeldOut) -> float:
     return np.inf
 
 
-ACCURACY = Measure(accuracy, "accuracy", "Accuracy: the fraction of samples classified correctly.", drawn=True)
+ACCURACY = Measure(
+    accuracy,
+    "accuracy",
+    "Accuracy: the fraction of samples classified correctly.",
+    drawn=True,
+    panel_percent=True,
+    guess="always the largest class",
+)
 BALANCED_ACCURACY = Measure(
     balanced_accuracy,
     "balanced accuracy",
@@ -221,6 +248,7 @@ MLPD = Measure(
     "Mean log predictive density: the mean log probability (density) assigned to the observed targets. "
     "Larger is better, and confident errors are penalized most.",
     label="mean log density",
+    evaluation_name="log_density",
     limits=UNLIMITED,
     needs="predictive density",
     resampled=resampled_mlpd,
@@ -250,6 +278,8 @@ R2 = Measure(
     "of the held-out samples.",
     label="R2",
     phrase="explained variance",
+    panel_label="R\u00b2",
+    guess="always the mean",
     limits=(-np.inf, 1.0),
     drawn=True,
 )
@@ -294,6 +324,7 @@ POISSON_DEVIANCE = Measure(
     "mean Poisson deviance",
     "Poisson deviance: how far the counts are from their expectations, in units of the variance that "
     "Poisson counts have. Smaller is better.",
+    panel_label="Poisson deviance",
     limits=POSITIVE,
     smaller_is_better=True,
     drawn=True,
@@ -323,6 +354,8 @@ MEASURES: dict[str, Measure] = {
         *(INTEGRATED_BRIER, POISSON_DEVIANCE, ABSOLUTE_ERROR, RANKED_PROBABILITY, EXPLAINED_DEVIANCE),
     )
 }
+# The same by their names in an evaluation of new samples.
+EVALUATED = {measure.evaluation_name or name: measure for name, measure in MEASURES.items()}
 
 
 def goodness(name: str, values: Floats) -> Floats:
@@ -332,7 +365,8 @@ def goodness(name: str, values: Floats) -> Floats:
 
 def measure_title(name: str) -> str:
     """Return what a measure, or another number by its name, is called."""
-    return MEASURES[name].full_title if name in MEASURES else name.replace("_", " ")
+    known = MEASURES | EVALUATED
+    return known[name].full_title if name in known else name.replace("_", " ")
 
 
 def difference_limits(limits: Limits) -> Limits:

@@ -32,6 +32,7 @@ class Quantity(Target):
     labels = "a continuous target"
     summary = "a quantity"
     treated_as = "a quantity (regression)"
+    example = ", such as age"
     regression = "linear regression"
     screened = "the target"
     measures = by_name(MLPD, R2, RMSE, COVERAGE)
@@ -62,6 +63,16 @@ class Quantity(Target):
         if quantiles is not None:
             interval = checks.possible_interval(quantiles(Z, INTERVAL_PROBABILITY), len(y))
         return Prediction(value, log_density=density, interval=interval)
+
+    def new_columns(self, model: Any, Z: Any, offset: Any, positive: Any = None) -> dict[str, Any]:
+        """Return mean, standard deviation and interval."""
+        mean, deviation = model.predict(Z, return_std=True)
+        if hasattr(model, "predict_interval"):
+            low, high = model.predict_interval(Z, INTERVAL_PROBABILITY).T
+        else:
+            upper = (1 + INTERVAL_PROBABILITY) / 2
+            low, high = (ndtri(tail) * deviation + mean for tail in ((1 - INTERVAL_PROBABILITY) / 2, upper))
+        return {"mean": mean, "sd": deviation, "q5": low, "q95": high}
 
     def mix(self, parts: Sequence[Prediction], weights: Floats) -> Prediction:
         """Return the mixture, in whose interval each part has a normal distribution."""

@@ -36,6 +36,8 @@ from .target import (
 # Predicted survival is evaluated at quantiles of the observed event times: later, too few samples are left.
 N_TIMES = 50
 FIRST_QUANTILE, LAST_QUANTILE = 0.1, 0.9
+# The survival of new samples is given at these quantiles of the training samples' event times.
+TIME_QUANTILES = (0.25, 0.5, 0.75)
 # With fewer events or pairs of events and later samples of the same fold, survival is not judged.
 FEWEST_EVENTS, FEWEST_PAIRS = 10, 20
 
@@ -47,6 +49,7 @@ class Survival(Target):
     timed = True
     family = COX
     noun = labels = summary = treated_as = "survival times"
+    example = ": a time and an event"
     regression = "proportional hazards regression"
     predicted = "the hazard of the event"
     screened = "the martingale residuals of the model without features"
@@ -77,6 +80,31 @@ class Survival(Target):
         """Return held-out observations, with the probability of not being censored in the training samples."""
         curve = survival_curves.censoring_curve(train.y["event"], train.y["time"], train.sample_weight)
         return super().held_out(test, train)._replace(censoring=curve)
+
+    def observed_columns(self, y: Any) -> dict[str, np.ndarray]:
+        """Return times and events."""
+        return {"observed_time": y["time"], "observed_event": y["event"].astype(int)}
+
+    def predicted_columns(self, prediction: Prediction, positive: Any = None) -> dict[str, Any]:
+        """Return the risks."""
+        return {"risk": prediction.value}
+
+    def new_columns(self, model: Any, Z: Any, offset: Any, positive: Any = None) -> dict[str, Any]:
+        """Return risk, median survival and the probability of surviving some times."""
+        if hasattr(model, "survival_curves"):
+            times = shown_times(model.event_times_)
+            curves, median = model.survival_curves(Z, times).mean, model.median_survival(Z)
+        else:
+            functions = model.predict_survival_function(Z)
+            times = shown_times(functions[0].x)
+            curves = np.array([function(times) for function in functions])
+            median = survival_curves.median_times(functions[0].x, np.array([function.y for function in functions]))
+        columns: dict[str, Any] = {
+            "risk": model.predict(Z),
+            # Empty where more than half survive as long as any training sample.
+            "median_survival": np.array([time if np.isfinite(time) else None for time in median.tolist()]),
+        }
+        return columns | {f"survival({time:g})": curves[:, place] for place, time in enumerate(times)}
 
     def base_rate(self) -> Any:
         """Return the Kaplan-Meier curve."""
@@ -120,6 +148,11 @@ def evaluation_times(y: Any) -> Floats:
     """Return distinct quantiles of the observed event times, as round numbers."""
     observed = y["time"][y["event"]]
     return survival_curves.round_times(np.quantile(observed, np.linspace(FIRST_QUANTILE, LAST_QUANTILE, N_TIMES)))
+
+
+def shown_times(known: np.ndarray) -> list[float]:
+    """Return the times to predict survival at, round numbers as the names of the columns have them."""
+    return [float(f"{time:.6g}") for time in survival_curves.round_times(np.quantile(known, TIME_QUANTILES))]
 
 
 def survival_at(model: Any, Z: Any, times: Floats, n_samples: int, **options: Any) -> Floats | None:

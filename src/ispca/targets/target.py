@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 from ..families import Family
 from ..foundation.arrays import Floats
 from ..foundation.docstrings import share_docs
-from ..foundation.messages import KIND_WORDS
+from ..foundation.messages import KIND_LABELS, KIND_WORDS
 from .intervals import Estimate, estimate
 from .measures import Measure
 from .samples import HeldOut, Pooled, Prediction, Samples
@@ -81,6 +81,7 @@ class Target:
     labels: ClassVar[str]
     summary: ClassVar[str]
     treated_as: ClassVar[str]
+    example: ClassVar[str] = ""  # after its label in a list of kinds
     regression: ClassVar[str]  # what a model of it is called in a methods section
     predicted: ClassVar[str] = "the target"  # what its model predicts
     screened: ClassVar[str] = "the residuals of the model without features"  # what scores are correlations with
@@ -97,6 +98,11 @@ class Target:
     def option(self) -> str:
         """Its word on the command line and on the page."""
         return KIND_WORDS[self.name]
+
+    @property
+    def label(self) -> str:
+        """What the page calls it."""
+        return KIND_LABELS[self.name]
 
     @property
     def unordered(self) -> bool:
@@ -152,6 +158,19 @@ class Target:
     def held_out(self, test: Samples, train: Samples) -> HeldOut:
         """Return held-out observations as measures take them; of the training samples, times of censoring."""
         return HeldOut(self.observed(test.y), self.n_classes, test.sample_weight, self.times)
+
+    def observed_columns(self, y: Any) -> dict[str, np.ndarray]:
+        """Return observations by the columns of files."""
+        return {"observed": np.asarray(y)}
+
+    def predicted_columns(self, prediction: Prediction, positive: Any = None) -> dict[str, Any]:
+        """Return predictions by the columns of files, those of probabilities with the positive class last."""
+        ends = ([None] * len(prediction.value),) * 2 if prediction.interval is None else prediction.interval.T
+        return {"mean": prediction.value, "q5": ends[0], "q95": ends[1]}
+
+    def new_columns(self, model: Any, Z: Any, offset: Any, positive: Any = None) -> dict[str, Any]:
+        """Return what a model predicts of new samples, by the columns of files."""
+        raise NotImplementedError
 
     def base_rate(self) -> Any:
         """Return an estimator that uses the target alone."""

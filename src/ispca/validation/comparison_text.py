@@ -14,12 +14,6 @@ from .failed_fits import NEVER, RULE
 if TYPE_CHECKING:
     from .comparison import Comparison
 
-# The second measure is the first of these, besides the main one, that the comparison has.
-SHOWN = (
-    *("integrated_brier", "poisson_deviance", "mlpd", "accuracy", "r2", "auc", "balanced_accuracy", "brier"),
-    *("calibration_error", "rmse", "coverage", "concordance", "ranked_probability", "absolute_error"),
-)
-
 
 def comparison_text(result: Comparison) -> str:
     """Return a table of the methods, best first, with intervals of the main measure and a second one."""
@@ -64,7 +58,9 @@ def _columns(result: Comparison) -> dict[str, list[str]]:
 
 
 def _second(result: Comparison) -> str | None:
-    return next((name for name in SHOWN if name in result.scores and name != result.main_metric), None)
+    """Return the measure to show beside the main one, if there is another: one that reports draw, if possible."""
+    others = [name for name in result.scores if name != result.main_metric]
+    return min(others, key=lambda name: not (name in MEASURES and MEASURES[name].drawn), default=None)
 
 
 def _remarks(result: Comparison) -> list[str]:

@@ -3,12 +3,13 @@ import { find, say, show } from "./dom.js";
 import { dropZone, sendFile } from "./files.js";
 
 const SHEET_WORDS = /sample|sheet|meta|pheno|clinic|design|annot|info|target|label|covar|patient/i;
-const MATRIX_ONLY = /\.(h5ad|npz|npy|svm|svmlight|libsvm)(\.gz)?$/i;
 
 // The place of the data among two files: the other one is the sample sheet.
 function guessMatrix(files) {
   if (files.length < 2) return 0;
-  const [first, second] = files.map((file) => (MATRIX_ONLY.test(file.name) ? -1 : SHEET_WORDS.test(file.name) ? 1 : 0));
+  const matrices = find("drop").dataset.matrices.split(",");
+  const isMatrix = ({ name }) => matrices.some((suffix) => name.toLowerCase().endsWith(suffix));
+  const [first, second] = files.map((file) => (isMatrix(file) ? -1 : SHEET_WORDS.test(file.name) ? 1 : 0));
   if (first !== second) return first < second ? 0 : 1;
   return files[0].size >= files[1].size ? 0 : 1;
 }

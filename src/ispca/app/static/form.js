@@ -9,11 +9,11 @@ export function columnSummary(column) {
   const missing = column.missing ? `, ${count(column.missing)} missing` : "";
   const values = Object.entries(column.values ?? {});
   const distinct = column.n_values ?? values.length;
-  if (column.kind !== "quantity" && values.length && distinct <= 4) {
+  if (values.length && distinct <= 4) {
     return values.map(([value, number]) => `${value}: ${count(number)}`).join(", ") + missing;
   }
   if (column.range) return `${short(column.range[0])} to ${short(column.range[1])}${missing}`;
-  return `${count(distinct)} ${column.kind === "class" ? "classes" : "different values"}${missing}`;
+  return `${count(distinct)} ${values.length ? "classes" : "different values"}${missing}`;
 }
 
 // Replace the options of a select only if they differ, so that an open list stays open; the choice is kept.
@@ -39,7 +39,7 @@ export function fillColumns(columns, more) {
 export function fillChecks(columns, taken) {
   const box = find("covariates");
   // Numbers without a telling name are probably features: they come last.
-  const isLikely = (column) => column.kind !== "quantity" || column.score !== 0;
+  const isLikely = (column) => !column.range || column.score !== 0;
   const free = columns.filter((column) => !taken.includes(column.name));
   const candidates = [...free.filter(isLikely), ...free.filter((column) => !isLikely(column))];
   const signature = JSON.stringify(candidates);
@@ -84,15 +84,17 @@ function valueOf(control) {
   return lines[0] ?? null;
 }
 
+// Whether the chosen kind of target is one of times or of counts.
+export const kindHas = (what) => find("kind").selectedOptions[0]?.dataset[what] !== undefined;
+
 // Only what was chosen is sent, so that everything else is detected.
 export function options() {
   const chosen = { target: targetName() || null, covariates: checkedNames() };
   for (const control of document.querySelectorAll("#form [name]:not([name=covariates], [name=target], [type=file])")) {
     chosen[control.name] = valueOf(control);
   }
-  const survival = find("kind").value === "survival";
-  const unused = survival ? ["target", "positive"] : ["time", "event", "event_value"];
-  if (find("kind").value !== "count") unused.push("offset");
+  const unused = kindHas("timed") ? ["target", "positive"] : ["time", "event", "event_value"];
+  if (!kindHas("counted")) unused.push("offset");
   if (find("positive-field").hidden) unused.push("positive");
   if (!chosen.covariates.length) unused.push("covariates");
   return Object.fromEntries(Object.entries(chosen).filter(([name, value]) => value !== null && !unused.includes(name)));
@@ -127,7 +129,7 @@ export function suggestSurvival(columns) {
 
 // The first control that keeps the analysis from starting, with the sentence that says why.
 export function unfinished(found, chosen) {
-  if (chosen.kind === "survival") {
+  if (kindHas("timed")) {
     if (!chosen.time) return ["time", "Choose the column of times."];
     if (!chosen.event) return ["event", "Choose the column of events."];
   } else if (!chosen.target && !found?.target) {

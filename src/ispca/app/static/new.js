@@ -2,7 +2,7 @@
 import { annotationFile } from "./annotation.js";
 import { request } from "./api.js";
 import { duration, find, make, say, show } from "./dom.js";
-import { OTHER, clearErrors, fill, fillChecks, fillColumns, filterChecks, options, restore, samples, showError, suggestSurvival, unfinished } from "./form.js";
+import { OTHER, clearErrors, fill, fillChecks, fillColumns, filterChecks, kindHas, options, restore, samples, showError, suggestSurvival, unfinished } from "./form.js";
 import { showPreview } from "./preview.js";
 
 const TYPING_PAUSE = 500;
@@ -29,14 +29,13 @@ let changed = null;
 const wanted = () => ({ matrix: form.dataset.matrix, sheet: form.dataset.sheet ?? null, annotation: annotation.id, options: options() });
 
 function arrange() {
-  const kind = find("kind").value;
-  find("one-target").hidden = kind === "survival";
-  find("survival-target").hidden = kind !== "survival";
-  find("offset-field").hidden = kind !== "count";
+  find("one-target").hidden = kindHas("timed");
+  find("survival-target").hidden = !kindHas("timed");
+  find("offset-field").hidden = !kindHas("counted");
   find("target-other-field").hidden = find("target").value !== OTHER;
   find("sheet_name-field").hidden = (found?.sheets ?? []).length < 2;
   find("label-field").hidden = !(found?.labels ?? []).length && !find("label").value;
-  find("positive-field").hidden = Object.keys(found?.target?.classes ?? {}).length !== 2 || kind === "survival";
+  find("positive-field").hidden = Object.keys(found?.target?.classes ?? {}).length !== 2 || kindHas("timed");
 }
 
 function follow() {
@@ -58,7 +57,7 @@ function follow() {
   if (!touched && found.target && !find("target").value) find("target").value = found.target.name;
   if (!touched && found.orientation) find("transpose").checked = found.orientation.transpose;
   if (found.orientation && !found.orientation.certain) find("transpose-hint").textContent = UNSURE;
-  const targets = find("kind").value === "survival" ? ["time", "event"] : ["target"];
+  const targets = kindHas("timed") ? ["time", "event"] : ["target"];
   fillChecks(columns, [...targets.map((name) => find(name).value), find("id").value || found.id]);
   find("estimate").textContent = found.seconds ? `Takes about ${duration(found.seconds)}.` : "";
   showPreview(found);
@@ -122,7 +121,7 @@ function change(event) {
   if (["name", "annotation"].includes(control.id) || !control.closest("#form")) return undefined;
   touched = true;
   changed = control.id === "target-other" ? "target" : control.name;
-  if (control.id === "kind" && control.value === "survival") suggestSurvival(found?.columns ?? []);
+  if (control.id === "kind" && kindHas("timed")) suggestSurvival(found?.columns ?? []);
   arrange();
   clearTimeout(timer);
   if (control.value === OTHER) return find("target-other").focus();

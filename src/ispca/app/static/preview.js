@@ -1,8 +1,6 @@
 // What was understood of the files: facts, the corner of the table, guesses, warnings, and the target.
 import { count, counted, find, make, short, table } from "./dom.js";
 
-const KINDS = { class: "Classes", quantity: "A quantity", count: "A count", ordinal: "Ordered grades", survival: "Survival", text: "Text" };
-
 export function showPreview(found) {
   find("facts").replaceChildren(...facts(found).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, make("bdi", {}, value)))));
   find("guesses").replaceChildren(...(found.notes ?? []).map((note) => make("li", {}, note)));
@@ -38,22 +36,21 @@ function showCorner(found) {
 // A time or an event alone is rarely what should be predicted.
 function survivalHint({ target, columns }) {
   const [time, event] = ["time", "event"].map((role) => columns?.find((column) => column.suggested === role)?.name);
-  if (!time || !event || target?.kind === "survival" || ![time, event].includes(target?.name)) return "";
+  if (!time || !event || target?.events !== undefined || ![time, event].includes(target?.name)) return "";
   return ` If ${event} says whether an event was observed at ${time}, choose “Survival” as the kind of target.`;
 }
 
 function targetSummary(target) {
   if (!target) return "";
   const classes = Object.entries(target.classes ?? {});
-  const kind = KINDS[target.kind] ?? target.kind;
   if (classes.length) {
     const named = classes.slice(0, 8).map(([name, number]) => `${name} (${count(number)})`).join(", ");
     const more = classes.length > 8 ? ` and ${count(classes.length - 8)} more` : "";
-    return `${kind}: ${named}${more}.`;
+    return `${target.label}: ${named}${more}.`;
   }
-  if (target.kind === "survival" && target.range) {
+  if (target.events !== undefined) {
     return `${counted(target.events, "event")}; times from ${short(target.range[0])} to ${short(target.range[1])}.`;
   }
-  if (target.range) return `${kind} from ${short(target.range[0])} to ${short(target.range[1])}.`;
-  return `${kind}.`;
+  if (target.range) return `A ${target.label.toLowerCase()} from ${short(target.range[0])} to ${short(target.range[1])}.`;
+  return `${target.label}.`;
 }

@@ -14,7 +14,7 @@ from ..data_checks.repeated_samples import LONG_SOURCES, SHORT_SOURCES
 from ..readers import Table
 from ..readers.numbers_and_dates import plain_numbers
 from ..readers.target import event_values, labels_of, numbers_of
-from ..targets import FEW_VALUES, guess_target
+from ..targets import CLASSES, FEW_VALUES, QUANTITY, guess_target
 
 MOST_COLUMNS, MOST_VALUES = 200, 8
 # More numeric columns of few values than this are the nature of the data, such as genotypes.
@@ -123,12 +123,21 @@ def _few_values(X: np.ndarray) -> list[int]:
 class Content(NamedTuple):
     """What a column contains: how often each label occurs, or the distinct numbers of a quantity."""
 
-    kind: str
     often: Counter[str]
     numbers: np.ndarray | None
     n_values: int
     n_present: int
     n_missing: int
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the labels are few enough to be classes."""
+        return self.numbers is None and self.n_values <= max(FEW_VALUES, self.n_present // 2)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is neither classes nor a quantity."""
+        return self.numbers is None and not self.has_classes
 
 
 def _describe(name: str, values: Any, is_feature: bool) -> dict[str, Any]:
@@ -136,8 +145,8 @@ def _describe(name: str, values: Any, is_feature: bool) -> dict[str, Any]:
     numbers = content.numbers
     return {
         "name": name,
-        "kind": content.kind,
-        "values": dict(content.often.most_common(MOST_VALUES)) if content.kind == "class" else {},
+        "kind": "text" if content.is_text else (CLASSES if content.has_classes else QUANTITY).option,
+        "values": dict(content.often.most_common(MOST_VALUES)) if content.has_classes else {},
         "range": None if numbers is None else [float(numbers.min()), float(numbers.max())],
         "n_values": content.n_values,
         "missing": content.n_missing,
@@ -156,7 +165,7 @@ def _content(values: Any) -> Content:
     distinct, counts = np.unique(finite, return_counts=True)
     n_missing = len(values) - len(finite)
     if len(distinct) and guess_target(distinct)[0].numeric:
-        return Content("quantity", Counter(), distinct, len(distinct), len(finite), n_missing)
+        return Content(Counter(), distinct, len(distinct), len(finite), n_missing)
     return _count_labels([*distinct.tolist(), ""], [*counts.tolist(), n_missing])
 
 
@@ -167,12 +176,10 @@ def _count_labels(items: list[Any], counts: list[int]) -> Content:
         often[text] += number
     n_missing = often.pop("", 0)
     n_present, numbers = often.total(), numbers_of(list(often))
-    kind = "class" if len(often) <= max(FEW_VALUES, n_present // 2) else "text"
     if numbers is not None:
         numbers = numbers[np.isfinite(numbers)]
-        quantity = len(numbers) and guess_target(numbers)[0].numeric
-        kind, numbers = ("quantity", numbers) if quantity else ("class", None)
-    return Content(kind, often, numbers, len(often), n_present, n_missing)
+        numbers = numbers if len(numbers) and guess_target(numbers)[0].numeric else None
+    return Content(often, numbers, len(often), n_present, n_missing)
 
 
 def _score(name: str, content: Content, is_feature: bool) -> int:
@@ -180,9 +187,9 @@ def _score(name: str, content: Content, is_feature: bool) -> int:
     score = LIKELY * bool(TARGET.search(name)) - 2 * bool(COVARIATE.search(name) or GROUP.search(name))
     if content.n_values < 2:
         return score - 10
-    if content.kind == "class":
+    if content.has_classes:
         score += 2 + (content.n_values == 2) - 2 * (min(content.often.values()) < 2) - is_feature
-    if content.kind == "text":
+    if content.is_text:
         score -= 5
     return score - 2 * (content.n_missing > content.n_present)
 
@@ -190,9 +197,7 @@ def _score(name: str, content: Content, is_feature: bool) -> int:
 def suggest_roles(columns: list[dict[str, Any]]) -> None:
     """Suggest the target, or time and event, among the columns that have no other role; most have none."""
     free = [column for column in columns if column["suggested"] is None]
-    times = [
-        each for each in free if each["kind"] == "quantity" and each["range"][0] >= 0 and TIME.search(each["name"])
-    ]
+    times = [each for each in free if each["range"] and each["range"][0] >= 0 and TIME.search(each["name"])]
     events = [column for column in free if _is_event(column)]
     pairs = [(time, event) for time in times for event in events]
     if pairs:
@@ -208,11 +213,11 @@ def _usual_role(name: str, content: Content) -> str | None:
     """Return the role of a column that its name and its values suggest, regardless of other columns."""
     if content.n_values < 2 or TARGET.search(name):
         return None
-    if content.n_values == content.n_present and (content.kind == "text" or ID.search(name) or GROUP.search(name)):
+    if content.n_values == content.n_present and (content.is_text or ID.search(name) or GROUP.search(name)):
         return "id"
     if GROUP.search(name):
         return "group" if content.n_values > 2 else None
-    return "covariate" if COVARIATE.search(name) and content.kind != "text" else None
+    return "covariate" if COVARIATE.search(name) and not content.is_text else None
 
 
 def _is_event(column: dict[str, Any]) -> bool:

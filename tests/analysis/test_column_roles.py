@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from ispca.app.column_roles import MOST_COLUMNS, candidates
+from ispca.analysis.column_roles import MOST_COLUMNS, candidates
 from ispca.readers import Table
 
 
