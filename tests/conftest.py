@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -115,6 +116,14 @@ def real_data():
             return X, file["y"]
 
     return load
+
+
+@pytest.fixture(scope="session")
+def shared_fit(tmp_path_factory):
+    """Return the one analysis of a kind of target ("classes", "survival", ...) that tests only look at."""
+    import shared_fits
+
+    return cache(lambda kind: shared_fits.fit(kind, tmp_path_factory.mktemp("shared")))
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Settings: one table for Python, the command line and the page."""
 
+import re
 import subprocess
 import sys
 from dataclasses import fields
@@ -17,6 +18,22 @@ def test_every_field_has_an_option_in_the_same_order():
     assert {"flag": bool, "names": tuple}.items() <= {
         OPTIONS[name].form: type(value) for name, value in DEFAULTS.items()
     }.items()
+
+
+def test_the_help_and_the_choices_name_the_defaults():
+    """Defaults of None are found during the analysis, and flags are off."""
+    stated = {
+        name: value
+        for name, value in DEFAULTS.items()
+        if OPTIONS[name].form != "flag" and value is not None and value != ()
+    }
+    assert len(stated) == 6
+    for name, value in stated.items():
+        option = OPTIONS[name]
+        words = re.search(r"\(default:? ([\w-]+)|([\w-]+) \(default\)", option.help)
+        assert words, f"the help of {name} does not name its default"
+        assert (words[1] or words[2]) == str(value), name
+        assert not option.choices or value in option.choices, name
 
 
 def test_importing_the_settings_imports_nothing_large():

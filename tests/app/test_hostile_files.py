@@ -37,13 +37,13 @@ def archive(**arrays):
 
 
 HOSTILE = {
-    "lines.csv.gz": (lambda: gzip.compress(b"a,b\n" + b"0,1\n" * 2**21), "the limit for this file is"),
-    "header.tsv.gz": (lambda: gzip.compress(b"a\t" * 2**22), "the limit for this file is"),
-    "book.xlsx": (workbook, "the limit for this file is"),
-    "wide.npz": (lambda: archive(X=np.zeros((20, 10**6), dtype=np.int8)), "the limit for this file is"),
+    "lines.csv.gz": (lambda: gzip.compress(b"a,b\n" + b"0,1\n" * 2**21), "limit for this file"),
+    "header.tsv.gz": (lambda: gzip.compress(b"a\t" * 2**22), "limit for this file"),
+    "book.xlsx": (workbook, "limit for this file"),
+    "wide.npz": (lambda: archive(X=np.zeros((20, 10**6), dtype=np.int8)), "limit for this file"),
     "pickle.npz": (lambda: archive(X=np.array([[print]]), y=[1]), "contains Python objects"),
     "damaged.npz": (lambda: b"PK\x03\x04" * 99, "the file is damaged"),
-    "index.svm": (lambda: b"1 2000000000:1\n", "the limit for this file is"),
+    "index.svm": (lambda: b"1 2000000000:1\n", "limit for this file"),
     "binary.csv": (lambda: bytes(range(256)), "is not a text file"),
     "empty.csv": (lambda: b"", "contains no data"),
 }

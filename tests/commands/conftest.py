@@ -1,25 +1,9 @@
-"""A small data file, and models fitted to it once."""
+"""A small data file, and the models that were fitted to it."""
 
-import numpy as np
 import pytest
 
-from ispca.cli import main
+from shared_fits import rows
 from user_files import Study, type_in
-
-SHORT = ["--components", "4", "--draws", "60", "--cv", "0", "--quiet"]
-
-
-def rows(n=40, seed=1):
-    """Samples in rows: names, sex, diagnosis, score, and thirty genes of which eight follow a factor."""
-    rng = np.random.default_rng(seed)
-    factor = rng.normal(size=n)
-    X = rng.normal(size=(n, 30)) + 5
-    X[:, :8] += 2 * factor[:, None]
-    table = [["sample", "sex", "diagnosis", "score", *(f"gene{j}" for j in range(30))]]
-    for i in range(n):
-        diagnosis = "ill" if factor[i] + 0.3 * rng.normal() > 0 else "well"
-        table.append([f"p{i}", "mf"[i % 2], diagnosis, f"{factor[i]:.4f}", *(f"{value:.5f}" for value in X[i])])
-    return table
 
 
 def write(path, table, delimiter=","):
@@ -39,23 +23,15 @@ def data(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def fitted(tmp_path_factory):
+def fitted(shared_fit):
     """The folder of a classification."""
-    folder = tmp_path_factory.mktemp("fitted")
-    path = write(folder / "data.csv", rows())
-    options = ["--target", "diagnosis", "--drop", "score", "--out", str(folder / "out")]
-    assert main(["fit", str(path), *options, *SHORT]) == 0
-    return folder / "out"
+    return shared_fit("classes").results
 
 
 @pytest.fixture(scope="session")
-def fitted_regression(tmp_path_factory):
+def fitted_regression(shared_fit):
     """The folder of a regression."""
-    folder = tmp_path_factory.mktemp("fitted")
-    path = write(folder / "data.csv", rows())
-    options = ["--target", "score", "--drop", "diagnosis", "--out", str(folder / "out")]
-    assert main(["fit", str(path), *options, *SHORT]) == 0
-    return folder / "out"
+    return shared_fit("quantity").results
 
 
 @pytest.fixture

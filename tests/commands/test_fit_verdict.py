@@ -22,8 +22,8 @@ def test_the_answer_comes_first(data, tmp_path, capsys):
     assert main([*command, "--out", str(tmp_path / "a")]) == 0
     first, second, third = capsys.readouterr().out.splitlines()[:3]
     assert first.startswith("Verdict: ")
-    assert "% of held-out samples are classified correctly (95% interval " in first
-    assert "by always predicting the most common class; AUC " in first
+    assert "classified correctly" in first
+    assert "AUC " in first
     assert third == ""
     report = (tmp_path / "a" / "report.md").read_text(encoding="utf-8")
     assert "--cv 5" in report

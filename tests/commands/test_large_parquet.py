@@ -92,7 +92,7 @@ def test_samples_in_columns_need_all_data_in_memory(tmp_path):
     table = {"gene": [f"g{j}" for j in range(N_FEATURES)]}
     table |= {f"s{i}": [float(features[f"g{j}"][i]) for j in range(N_FEATURES)] for i in range(N)}
     polars.DataFrame(table).write_parquet(tmp_path / "x.parquet")
-    with pytest.raises(TableError, match=r"would take 1\.\d+ MB of memory; the limit for this file is 1.1 MB"):
+    with pytest.raises(TableError, match=r"1\.\d+ MB of memory; the limit .* 1\.1 MB"):
         read_table(
             tmp_path / "x.parquet", transpose=True, max_bytes=1_100_000, block_memory=2**20, supervised=False
         )

@@ -8,45 +8,19 @@ import numpy as np
 import pytest
 
 from ispca.cli import main
-from ispca.datasets import make_counts, make_survival
 from ispca.families.survival_curves import concordance_index
 from ispca.persistence import load_model, read_details
+from shared_fits import PATIENTS, count_columns, survival_columns
+from shared_fits import write_columns as write
 
-SHORT = ["--components", "3", "--draws", "60", "--permutations", "200", "--cv", "0"]
+SHORT = ["--components", "3", "--draws", "40", "--permutations", "200", "--cv", "0"]
 SURVIVAL = ["--time", "months", "--event", "died", "--covariates", "age,sex,batch", "--drop", "weight"]
 COUNT = ["--target", "relapses", "--kind", "count", "--offset", "log_years", "--covariates", "age,sex"]
-PATIENTS = 90
-
-
-def write(path, columns):
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-    return path
 
 
 def read(path):
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
-
-
-def genes(data):
-    return {f"g{j}": column.round(4) for j, column in enumerate(data.data.T)}
-
-
-def survival_columns():
-    data = make_survival(PATIENTS, 40, signal=2.0, random_state=0)
-    y = {"months": data.target["time"].round(3), "died": data.target["event"].astype(int)}
-    more = {"patient": [f"p{i // 2}" for i in range(PATIENTS)], "weight": 1 + np.arange(PATIENTS) % 2}
-    return {"sample": [f"s{i}" for i in range(PATIENTS)], **y, **data.covariates, **more, **genes(data)}
-
-
-def count_columns():
-    data = make_counts(PATIENTS, 40, random_state=0)
-    grade = np.digitize(data.target, np.quantile(data.target, [0.33, 0.67]))
-    y = {"relapses": data.target, "log_years": data.offset.round(4), "grade": [f"G{g + 1}" for g in grade]}
-    return {"sample": [f"s{i}" for i in range(PATIENTS)], **y, **data.covariates, **genes(data)}
 
 
 def others(columns):
@@ -69,36 +43,27 @@ def counts(tmp_path):
     return write(tmp_path / "counts.csv", count_columns())
 
 
-@pytest.fixture(scope="session")
-def fitted_survival(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("survival")
-    path = write(folder / "survival.csv", survival_columns())
-    command = ["fit", str(path), *SURVIVAL, "--out", str(folder / "out"), *SHORT, "--quiet", "--cv", "2"]
-    assert main(command) == 0
-    return folder
-
-
-def test_survival_files(fitted_survival):
-    scores = read(fitted_survival / "out" / "scores.csv")
+def test_survival_files(shared_fit):
+    scores = read(shared_fit("survival").results / "scores.csv")
     columns = survival_columns()
     assert [float(row["months"]) for row in scores] == columns["months"].tolist()
     assert [int(row["died"]) for row in scores] == columns["died"].tolist()
     assert list(scores[0])[-4:] == ["age", "sex=male", "batch=B", "batch=C"]
-    loadings = read(fitted_survival / "out" / "loadings.csv")
+    loadings = read(shared_fit("survival").results / "loadings.csv")
     assert list(loadings[0]) == ["feature", "supervised_1", *list(loadings[0])[2:]]
     assert not {"age", "sex=male"} & set(loadings[0])
-    details = read_details(fitted_survival / "out" / "model.ispca")
+    details = read_details(shared_fit("survival").results / "model.ispca")
     assert details["kind"] == "survival"
     assert details["covariates"] == {"age": None, "sex": ["female", "male"], "batch": ["A", "B", "C"]}
-    reduction, model = load_model(fitted_survival / "out" / "model.ispca")
+    reduction, model = load_model(shared_fit("survival").results / "model.ispca")
     assert reduction.adjust == model.unpenalized == [-4, -3, -2, -1]
-    page = (fitted_survival / "out" / "report.html").read_text(encoding="utf-8")
+    page = (shared_fit("survival").results / "report.html").read_text(encoding="utf-8")
     assert "--time months --event died" in page
     assert "--covariates age sex batch" in page
 
 
-def test_survival_predictions(fitted_survival, tmp_path, capsys):
-    model = str(fitted_survival / "out" / "model.ispca")
+def test_survival_predictions(shared_fit, tmp_path, capsys):
+    model = str(shared_fit("survival").results / "model.ispca")
     out = tmp_path / "predicted.csv"
     new = str(write(tmp_path / "new.csv", others(survival_columns())))
     assert main(["predict", model, new, "--out", str(out)]) == 0
@@ -124,8 +89,8 @@ def test_survival_predictions(fitted_survival, tmp_path, capsys):
     assert [row["median_survival"] is None for row in found] == [row["median_survival"] == "" for row in rows]
 
 
-def test_covariates_are_required_and_used(fitted_survival, tmp_path, one_line, capsys):
-    model = str(fitted_survival / "out" / "model.ispca")
+def test_covariates_are_required_and_used(shared_fit, tmp_path, one_line, capsys):
+    model = str(shared_fit("survival").results / "model.ispca")
     columns = others(survival_columns())
     without = {name: values for name, values in columns.items() if name != "age"}
     assert main(["predict", model, str(write(tmp_path / "a.csv", without))]) == 3
@@ -147,9 +112,9 @@ def test_what_survival_says(survival, tmp_path, capsys):
     options = [*SURVIVAL[:-2], "--groups", "patient", "--weights", "weight"]
     assert main(["fit", str(survival), *options, "--out", str(tmp_path / "out"), *SHORT]) == 0
     told = capsys.readouterr()
-    assert "90 samples, 40 features, target 'months': survival times, 54 events, 36 censored." in told.out
+    assert "60 samples, 40 features, target 'months': survival times, 36 events, 24 censored." in told.out
     assert "  sex=male, vs. reference: hazard ratio " in told.out
-    assert "'months' and 'died' are treated as survival times: 54 events, 36 samples censored." in told.err
+    assert "treated as survival times: 36 events, 24 samples censored." in told.err
     assert "Covariate 'age'" in told.err
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     # Quotes are escaped.
@@ -294,10 +259,9 @@ def select(folder, model, data, *options):
     return features, read(out)
 
 
-def test_panels_of_survival_keep_the_covariates(fitted_survival, tmp_path):
-    features, predicted = select(
-        tmp_path, fitted_survival / "out" / "model.ispca", fitted_survival / "survival.csv"
-    )
+def test_panels_of_survival_keep_the_covariates(shared_fit, tmp_path):
+    fit = shared_fit("survival")
+    features, predicted = select(tmp_path, fit.results / "model.ispca", fit.data)
     assert features[:5] == ["(intercept)", "age", "sex=male", "batch=B", "batch=C"]
     assert len(features) == 7, "two features besides the covariates"
     target = survival_columns()
@@ -318,15 +282,14 @@ def test_groups_and_weights_of_the_fit_are_read_again(survival, tmp_path):
     assert "ispca__groups=groups, ispca__sample_weight=sample_weight" in page
 
 
-@pytest.mark.parametrize("target", ["relapses", "grade"])
-def test_panels_of_counts_and_ordered_classes(counts, tmp_path, target):
-    ordinal = ["--target", "grade", "--kind", "ordinal", "--drop", "relapses", "log_years"]
-    options = COUNT if target == "relapses" else ordinal
-    assert main(["fit", str(counts), *options, "--out", str(tmp_path / "out"), *SHORT, "--quiet"]) == 0
-    features, predicted = select(tmp_path, tmp_path / "out" / "model.ispca", counts)
-    assert len(features) == (5 if target == "relapses" else 3)
-    if target == "relapses":
+@pytest.mark.parametrize("kind", ["counts", "ordered classes"])
+def test_panels_of_counts_and_ordered_classes(shared_fit, tmp_path, kind):
+    fit = shared_fit(kind)
+    features, predicted = select(tmp_path, fit.results / "model.ispca", fit.data)
+    if kind == "counts":
+        assert len(features) == 5
         found = np.array([float(row["mean"]) for row in predicted])
-        assert np.corrcoef(found, count_columns()["relapses"])[0, 1] > 0.3
+        assert np.corrcoef(found, fit.columns["relapses"])[0, 1] > 0.3
     else:
+        assert len(features) == 3
         assert {row["prediction"] for row in predicted} <= {"1", "2", "3"}

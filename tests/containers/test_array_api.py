@@ -144,7 +144,7 @@ def test_what_is_not_a_matrix_of_numbers_is_refused(X, message):
 @pytest.mark.parametrize(
     "estimator", [ISPCA(random_state=0), ISPCA(2, n_supervised=1, alpha=None), SPCA(1, n_supervised=0)], ids=str
 )
-@pytest.mark.filterwarnings("ignore:No single feature passed")
+@pytest.mark.filterwarnings("ignore:No single feature")
 def test_a_single_unsupervised_component(estimator):
     X, y = np.random.default_rng(0).normal(size=(30, 60)), np.arange(30) % 2
     expected = clone(estimator).fit(X, y).components_

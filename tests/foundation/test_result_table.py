@@ -118,7 +118,7 @@ def test_every_public_function_returns_this_kind_of_table():
         ProjectionSelector.alternatives,
         Posterior.summary,
     ]
-    functions += [Comparison.table.fget]
+    functions += [Comparison.table.func]
     assert len(functions) > 15
     for function in functions:
         assert inspect.signature(function).return_annotation == "ResultTable", function.__name__

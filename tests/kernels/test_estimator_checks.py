@@ -15,6 +15,7 @@ def expected_failures(estimator):
     return DIFFERENT if isinstance(estimator, KernelScores) else {}
 
 
+@pytest.mark.grid(3)
 @parametrize_with_checks([KernelRegressor(), KernelScores()], expected_failed_checks=expected_failures)
 def test_scikit_learn_check(estimator, check):
     check(estimator)

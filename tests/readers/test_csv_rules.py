@@ -176,10 +176,12 @@ def test_repeated_names_become_different(names):
     assert [found[j] for j in firsts] == [names[j] for j in firsts]
 
 
+# A megabyte in few rows.
+LONG = b"e,1." + b"0" * 100 + b",2,well\n"
 BYTES = {
     "neither UTF-8 nor Windows-1252": PLAIN.replace("ill", "k\u00e4").encode("latin-1") + b"e,1,2,\x81\x8d\n",
-    "not UTF-8 after the first megabyte": PLAIN.encode() + b"e,1,2,well\n" * 100_000 + b"f,1,1,k\xe4\n" * 5,
-    "a NUL after the first megabyte": PLAIN.encode() + b"e,1,2,well\n" * 100_000 + b"e\0,1,2,ill\n" * 5,
+    "not UTF-8 after the first megabyte": PLAIN.encode() + LONG * 10_000 + b"f,1,1,k\xe4\n" * 5,
+    "a NUL after the first megabyte": PLAIN.encode() + LONG * 10_000 + b"e\0,1,2,ill\n" * 5,
     "carriage returns only": PLAIN.replace("\n", "\r").encode(),
     "an unknown delimiter of Excel": b'sep="\n' + PLAIN.encode(),
     "mixed line ends": PLAIN.replace("\nb", "\r\nb").replace("\nc", "\rc").encode(),

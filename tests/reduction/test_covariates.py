@@ -106,7 +106,7 @@ def test_names_and_masks_choose_the_same_covariates():
         found = ISPCA(3, adjust=adjust, **options).fit(frame, y).components_
         # Data frames of pandas 3 are stored by column, which changes the order of sums.
         np.testing.assert_allclose(found, expected, atol=1e-12)
-    with pytest.raises(ValueError, match="adjust contains names that are not features of X: 'batch'"):
+    with pytest.raises(ValueError, match="adjust contains names"):
         ISPCA(3, adjust=["batch"]).fit(frame, y)
 
 

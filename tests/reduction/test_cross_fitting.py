@@ -204,7 +204,7 @@ def held_out(monkeypatch):
         found.extend(test for _, test in splits)
         return make_folds(design, response, splits, *others)
 
-    monkeypatch.setattr("ispca.transformers.base.make_folds", record)
+    monkeypatch.setattr("ispca.reduction.cross_fitting.make_folds", record)
     return found
 
 

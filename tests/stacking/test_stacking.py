@@ -327,6 +327,7 @@ WEIGHTED = [("ridge", BayesianRidge()), ("strong ridge", BayesianRidge(lambda_1=
 LEFT_TO_CANDIDATES = {"check_dtype_object": "objects in X are left to the candidates, whose errors are collected"}
 
 
+@pytest.mark.grid(3)
 @parametrize_with_checks(
     [classifier(QUICK[:2], cv=2), regressor(WEIGHTED, cv=2), BaseRateRegressor()],
     expected_failed_checks=lambda item: {} if isinstance(item, BaseRateRegressor) else LEFT_TO_CANDIDATES,

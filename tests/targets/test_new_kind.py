@@ -160,6 +160,7 @@ def test_fit_writes_its_files_and_a_page(fitted):
     assert "Bayesian regression of doses" in (out / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_fit_writes_a_report_as_json(fitted, tmp_path):
     words = ("--target", "mg", "--kind", "dosage", *QUICK, "--format", "json", "--out", tmp_path / "out")
     assert ispca("fit", fitted[0], *words).returncode == 0

@@ -94,7 +94,7 @@ def test_survival(survival):
     result = compare({"exponential": Exponential(), "base rate": BaseRateSurvival()}, X, y, cv=6, n_jobs=1)
     assert list(result.scores) == ["concordance", "integrated_brier", "mlpd"]
     assert result.main_metric == "concordance"
-    assert result.cv == "6 random splits with 20% of the samples held out, stratified by event"
+    assert result.cv.endswith("stratified by event")
     means = {name: values.mean(axis=0) for name, values in result.scores.items()}
     assert means["concordance"][0] > 0.65
     assert means["concordance"][1] == 0.5
@@ -254,7 +254,7 @@ def test_ordered_classes(rng):
         ("count", [0, -1] * 10, "Counts"),
         ("count", [0, 0.5] * 10, "Counts"),
         ("ordinal", ["a", "b"] * 10, "order"),
-        ("survival", [0, 1] * 10, "needs an event and a time"),
+        ("survival", [0, 1] * 10, "an event and a time"),
         ("regression", ["a", "b"] * 10, "kind='regression', but the methods are classifiers"),
         ("survival", ([False] * 20, [1.0] * 20), "No event was observed"),
     ],

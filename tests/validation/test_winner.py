@@ -55,7 +55,7 @@ def made_comparison(rng, n_samples=100, n_methods=16, shift=0.0, metric="accurac
 
 @pytest.mark.parametrize(("metric", "base_rate"), [("accuracy", 0.5), ("auc", 0.5)])
 def test_the_best_of_noise_is_no_better_than_chance(rng, metric, base_rate):
-    found = [best_method(made_comparison(rng, metric=metric), n_resamples=100) for _ in range(30)]
+    found = [best_method(made_comparison(rng, metric=metric), n_resamples=60) for _ in range(20)]
     naive, corrected = (np.array([getattr(item, name) for item in found]) for name in ("value", "corrected"))
     error = corrected.std() / np.sqrt(len(corrected))
     assert naive.mean() > base_rate + 0.06
@@ -64,7 +64,7 @@ def test_the_best_of_noise_is_no_better_than_chance(rng, metric, base_rate):
 
 
 def test_a_clearly_best_method_is_not_corrected(rng):
-    found = [best_method(made_comparison(rng, shift=1.5)) for _ in range(20)]
+    found = [best_method(made_comparison(rng, shift=1.5), n_resamples=200) for _ in range(10)]
     assert {item.method for item in found} == {"method 15"}
     assert all(item.corrected == pytest.approx(item.value, abs=1e-6) for item in found)
     assert np.mean([item.value for item in found]) == pytest.approx(CLEARLY_BEST, abs=0.02)
@@ -74,9 +74,9 @@ def test_a_clearly_best_method_is_not_corrected(rng):
 def test_groups_are_drawn_together(rng):
     """With ten copies of each sample, chance looks as good as in ten independent samples."""
     units = np.repeat(np.arange(20), 10)
-    found = [made_comparison(rng, n_samples=200, units=units) for _ in range(20)]
-    together = [best_method(item, n_resamples=100) for item in found]
-    alone = [best_method(replace(item, units=None), n_resamples=100) for item in found]
+    found = [made_comparison(rng, n_samples=200, units=units) for _ in range(10)]
+    together = [best_method(item, n_resamples=50) for item in found]
+    alone = [best_method(replace(item, units=None), n_resamples=50) for item in found]
     assert np.mean([item.corrected for item in together]) == pytest.approx(0.5, abs=0.05)
     # Copies of a drawn sample that are not drawn themselves give away which method is right about it.
     assert np.mean([item.corrected for item in alone]) > 0.6
