@@ -87,6 +87,8 @@ class Analysis:
         The coefficients of the model by column.
     model_details : dict
         Of a loaded analysis: what each model file says.
+    values : tuple of str
+        Which arguments of `analyze` were data in memory, not names of columns or files.
     """
 
     settings: Settings
@@ -107,6 +109,7 @@ class Analysis:
     posterior_table: Any = None
     model_details: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     listener: Listener = field(default_factory=Listener)
+    values: tuple[str, ...] = ()
 
     @property
     def data(self) -> Table:
