@@ -39,7 +39,7 @@ from .result_files import (
     write_files,
 )
 from .settings import OF_FILES, Settings, check_for_files, check_names
-from .training_record import RECORD, training_record
+from .training_record import RECORD, training_record, with_held_out
 
 # What messages call the model.
 THE_MODEL = "The model"
@@ -58,8 +58,7 @@ class Analysis:
     scores : ResultTable
         The components of the samples.
     coefficients : ResultTable
-        The coefficients of the original features: intercepts first, then the features in decreasing order of
-        effect per standard deviation.
+        The coefficients of the original features: intercepts first, then by effect per standard deviation.
     held_out : ResultTable or None
         What was predicted for each sample while it was held out; None without cross-validation.
     verdict : dict or None
@@ -250,7 +249,9 @@ class Analysis:
         """Return what the model file of a method says about the data, with hashes of the training samples."""
         if self.table is None:
             return self.model_details[method]
-        return self.details | {RECORD: training_record(self.table, validation=self.validation, method=method)}
+        return self.details | {RECORD: with_held_out(self._hashes, self.validation, method, self.table)}
+
+    _hashes = cached_property(lambda self: training_record(self.data))
 
     def select(self, **options: Any) -> ProjectionSelector:
         """Find the few features that predict as well as the combined prediction.

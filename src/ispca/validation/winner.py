@@ -10,7 +10,6 @@ from ..foundation.arrays import Floats, Indices
 from ..foundation.messages import count, short_name
 from ..targets.measures import Measure
 from ..targets.samples import Pooled
-from .pooling import pool
 
 if TYPE_CHECKING:
     from .comparison import Comparison
@@ -106,7 +105,7 @@ def best_method(
     """
     name = comparison.main_metric if measure is None else measure
     chosen_by = comparison.target.choose_measures(name)[name]
-    pooled = {method: pool(comparison, method) for method in comparison.methods}
+    pooled = comparison.pooled
     values = {
         method: value
         for method, found in pooled.items()
