@@ -270,9 +270,7 @@ class Analysis:
         table = self.data
         options |= {role: feature_places(options[role], table) for role in ("always", "never") if role in options}
         with silence():
-            selector = select_on_table(self._predictor(None)[1], table, self.settings, **options)
-        selector.message_ = selector.message_.replace("max_features", "max_size")
-        return selector
+            return select_on_table(self._predictor(None)[1], table, self.settings, **options)
 
     def compare(self, methods: Sequence[str] | None = None, n_splits: int = 50, n_jobs: int = -1) -> Comparison:
         """Compare methods in random splits of the samples.

@@ -182,7 +182,7 @@ def read_test(
     if absent:
         problem = f"{of_test.data_name} (⟦test⟧) does not contain the target"
         raise TableError(f"{problem}: it has no column {listing(absent)}.")
-    listener.notes(f"{of_test.data_name}: {note}" for note in [*table.notes, *table.substitutes])
+    listener.notes(f"{of_test.data_name}: {listener.words(note)}" for note in [*table.notes, *table.substitutes])
     return table, of_test
 
 

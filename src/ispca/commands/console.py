@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from ..analysis.settings import OPTIONS
-from ..foundation.messages import Listener, replace_mentions
+from ..foundation.messages import Listener, mentions_of, replace_mentions
 from ..foundation.progress import silence
 from ..foundation.terminal import show, tell
 
@@ -39,7 +39,7 @@ def in_options(text: str) -> str:
     words = _WORDS.get()
     if words is not None:
         return words(text)
-    text = re.sub(r"(?<=['\"] )\((event|exclude)_(value|samples|class)\)", r"(--\1-\2)", text)
+    text = re.sub(r"(?<=['\"] )\((event|exclude)_(value|samples|class)\)", r"(--\1-\2)", mentions_of(text))
     return replace_mentions(text, _option)
 
 
@@ -72,7 +72,7 @@ class Console(Listener):
 
     def warn(self, sentence: str, kind: str) -> None:
         """Print a warning."""
-        self.note(f"warning: {sentence}")
+        self.note(f"warning: {in_options(sentence)}")
 
     def result(self, text: str, values: Any) -> None:
         """Print the result, as text or as JSON."""

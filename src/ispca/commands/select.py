@@ -21,7 +21,7 @@ from ..analysis.new_samples import match
 from ..analysis.panel_selection import select_on_table
 from ..fitted_parts import take_apart
 from ..foundation.atomic import discard, stem_of
-from ..foundation.messages import SettingError, count, listing, suggestion
+from ..foundation.messages import SettingError, Text, count, listing, suggestion
 from ..foundation.progress import waiting
 from ..foundation.terminal import ignore_interrupts
 from ..persistence import ModelFileError
@@ -30,7 +30,7 @@ from ..selection import ProjectionSelector
 from ..selection.submodels_and_panels import find_submodel
 from ..targets import TARGETS
 from .arguments import chosen_settings, names_in
-from .console import Console
+from .console import Console, in_options
 from .panel_output import (
     LIBRARY,
     NO_REPORT,
@@ -171,8 +171,7 @@ def select_features(args: argparse.Namespace, model: Any, table: Table) -> tuple
                     f"{folds} kept in {fold_store(args.out)}: the same command continues with the others."
                 ) from None
         raise
-    # The verdict speaks of options here.
-    selector.message_ = selector.message_.replace("max_features", "--max-size").replace("n_draws", "--draws")
+    selector.message_ = Text(in_options(selector.message_))
     if args.size is None:
         return selector, int(selector.n_features_)
     return selector, min(args.size + table.n_covariate_columns, len(selector.path_) - 1)
