@@ -271,7 +271,7 @@ CASES = {
     ),
     "repeated patients": Case(
         FIT,
-        "Pass --groups",
+        "Pass column 'patient' as --groups",
         (f"{FIT} --groups patient",),
         columns(patient=[f"P{i // 2}" for i in range(24)]),
         0,

@@ -33,6 +33,16 @@ def test_rows_in_another_order_are_refused_and_the_advice_works(study, role, nam
     np.testing.assert_array_equal(found.coefficients["mean"], expected.coefficients["mean"])
 
 
+def test_the_code_of_the_report_repeats_the_analysis(study):
+    X, test = study.frame, (study.genes.join(study.describing), study.describing["state"])
+    for y, groups in (("state", "patient"), (study.describing["state"], study.describing["patient"])):
+        found = ispca.analyze(X, y, covariates=["age", "sex"], groups=groups, test=test, **FAST)
+        given = {"X": X, "y": y, "groups": groups, "test": test}
+        exec(found.settings.python(found.values), given)
+        np.testing.assert_array_equal(given["analysis"].coefficients["mean"], found.coefficients["mean"])
+        assert given["analysis"].test == found.test
+
+
 def test_positions_are_no_names_but_other_names_are_refused(study, adjusted):
     y = study.describing["state"]
     assert ispca.analyze(study.genes, y.reset_index(drop=True), **FAST).details["n_samples"] == 40

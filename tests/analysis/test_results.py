@@ -1,14 +1,17 @@
 """A finished analysis: predictions, tables, report, files and what a notebook shows."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import ispca
+from ispca.analysis import training_record
 from ispca.analysis.file_names import FILES
 from ispca.foundation.messages import SettingError
 from ispca.persistence import ModelFileError
+from ispca.validation import verdict
 
 NEW = ("scores", "coefficients", "features", "held_out")
 
@@ -81,6 +84,23 @@ def test_files_and_back(study, analysis, tmp_path):
 def test_a_folder_without_results(tmp_path):
     with pytest.raises(ModelFileError, match=r"contains no model\.ispca"):
         ispca.load(tmp_path)
+
+
+def test_nothing_is_computed_twice(analysis, tmp_path, monkeypatch):
+    """Samples are hashed once for both model files, and a method is judged once for all that is said of it."""
+    calls = Counter()
+
+    def counted(name, real):
+        return lambda *given, **options: calls.update([name]) or real(*given, **options)
+
+    monkeypatch.setattr(training_record, "hashed_samples", counted("hash", training_record.hashed_samples))
+    replace(analysis).save(tmp_path / "out")
+    validation = replace(analysis.validation)
+    target = type(validation.target)
+    monkeypatch.setattr(target, "judge", counted("judge", target.judge))
+    verdict(validation)
+    assert calls["hash"] == 1
+    assert 0 < calls["judge"] <= len(validation.methods)
 
 
 def test_the_report(analysis, tmp_path):

@@ -1,14 +1,17 @@
 """Settings: one table for Python, the command line and the page."""
 
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
 from ispca import Settings
 from ispca.analysis.settings import DEFAULTS, OPTIONS
+from ispca.cli import make_parser
 from ispca.commands.console import in_options
 from ispca.foundation.messages import SettingError
 
@@ -80,7 +83,19 @@ def test_the_command_and_the_code_repeat_what_is_not_the_default():
     lines = settings.python().splitlines()
     assert lines[:4] == ["import ispca", "", "analysis = ispca.analyze(", "    'my data.csv',"]
     assert lines[4:7] == ["    memory=2000000000,", "    target='tissue',", "    covariates=('age', 'sex'),"]
-    in_memory = Settings(target="y", groups="patient", components=3, draws=100, threads=2)
-    assert in_memory.python().endswith(
-        "(X, y, groups=groups, method='ISPCA', components=3, draws=100, random_state=0, cv=5)"
-    )
+    in_memory = Settings(target="tissue", groups="patient", components=3, draws=100, threads=2)
+    for values, begin in (
+        ((), "X, target='tissue', groups='patient', "),
+        (("y", "test"), "X, y, groups='patient', "),
+        (("y", "groups"), "X, y, groups=groups, "),
+    ):
+        call = in_memory.python(values).replace("\n    ", " ").replace("( ", "(")
+        assert f"ispca.analyze({begin}method='ISPCA', components=3, draws=100, random_state=0, cv=5" in call
+        assert ("test=test" in call) == ("test" in values)
+
+
+def test_the_command_keeps_words_that_begin_with_a_dash():
+    settings = Settings(data="-d.csv", target="-t", covariates=["-age", "sex"], exclude_samples=["--out"])
+    read = make_parser("fit").parse_args(shlex.split(settings.command())[1:])
+    assert (read.target, read.covariates, read.exclude_samples) == ("-t", ["-age", "sex"], ["--out"])
+    assert read.data == Path("-d.csv")

@@ -137,7 +137,10 @@ def test_the_advice_about_repeated_patients_can_be_followed(data, command, tmp_p
     # A column of text, and one of numbers, which would be a feature.
     change(data, None, "patient no", lambda number, diagnosis: value.format(number // 2))
     assert main([*command, "--cv", "2"]) == 0
-    advice = "Pass --groups 'patient no' to hold out all samples of one patient together, and to count 20 patients"
+    advice = (
+        "Pass column 'patient no' as --groups to hold out all samples of one patient together, and to count 20 "
+    )
+    advice += "patients"
     told = capsys.readouterr().err
     assert "warning: Column 'patient no' has 20 values in 40 samples. Samples of one patient resemble" in told
     assert advice in told

@@ -90,7 +90,7 @@ def test_long_names(tmp_path, length):
     assert names(tmp_path) == [out.name]
 
 
-def test_links_and_the_current_folder(data, tmp_path, monkeypatch):
+def test_links(data, tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     (tmp_path / "dangling").symlink_to(tmp_path / "made")
@@ -98,43 +98,58 @@ def test_links_and_the_current_folder(data, tmp_path, monkeypatch):
         assert main(command(data, tmp_path / out)) == 0
         assert (tmp_path / out).is_symlink()
         assert names(tmp_path / out) == FILES
-    (tmp_path / "here").mkdir()
+    assert names(tmp_path) == ["dangling", "data.csv", "link", "made", "real"]
+
+
+def test_folders_that_cannot_be_renamed(tmp_path, monkeypatch):
+    """A shell in the current folder would no longer see it, and a mount point cannot be renamed."""
+    for name in ("here", "volume"):
+        (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    inode = os.stat(".").st_ino
-    for more in ([], ["--force"]):
-        assert main(command(data, ".", *more)) == 0
-    # A shell that is in the folder still sees it.
-    assert os.stat(".").st_ino == inode
-    assert sorted(os.listdir(".")) == FILES
-    assert names(tmp_path) == ["dangling", "data.csv", "here", "link", "made", "real"]
+    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == tmp_path / "volume")
+    for out, inside in ((Path(), "results"), (tmp_path / "volume", tmp_path / "volume" / "results")):
+        with pytest.raises(SettingError, match=rf"such as {inside}\."), output_folder(out, True, FILES):
+            pass
+        with output_folder(out / "results", True, FILES) as folder:
+            (folder / "scores.csv").write_text("new")
+    assert names(tmp_path) == ["here", "volume"]
 
 
-def test_a_mount_point_is_written_in_place(tmp_path, monkeypatch):
-    out = tmp_path / "volume"
-    out.mkdir()
-    inode = out.stat().st_ino
-    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == out)
-    for text in ("old", "new"):
-        with output_folder(out, True, FILES) as folder:
-            # On the same file system: a rename across the border of a mount fails.
-            assert folder.parent == out
-            (folder / "scores.csv").write_text(text)
-        assert (out / "scores.csv").read_text() == text
-    assert names(out) == ["scores.csv"]
-    assert out.stat().st_ino == inode
+@pytest.mark.parametrize("empty", [False, True])
+def test_earlier_results_are_put_back_after_a_kill(tmp_path, empty):
+    """Between the two renames, they wait beside the folder, which a user may have made again."""
+    out, earlier = tmp_path / "out", tmp_path / ".out.replaced"
+    earlier.mkdir()
+    (earlier / "scores.csv").write_text("old")
+    if empty:
+        out.mkdir()
+    with pytest.raises(SettingError, match="already exists"), output_folder(out, False, FILES):
+        pass
+    assert (out / "scores.csv").read_text() == "old"
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_folder_of_others_is_not_taken_for_earlier_results(tmp_path):
+    earlier = tmp_path / ".out.replaced"
+    earlier.mkdir()
+    (earlier / "thesis.doc").write_text("mine")
+    with pytest.raises(SettingError, match=r"thesis\.doc"), output_folder(tmp_path / "out", True, FILES):
+        pass
+    assert names(tmp_path) == [".out.replaced"]
+    assert names(earlier) == ["thesis.doc"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="users")
 def test_without_permission(request):
-    """A parent that cannot be written to: refused for a new folder, no obstacle for one that is there."""
+    """Refused before the work, for a parent that cannot be written to and for results that are protected."""
     # Not pytest's folder, which belongs to its user alone.
     place = Path(tempfile.mkdtemp())
     request.addfinalizer(lambda: shutil.rmtree(place))
-    for name in ("empty", "old"):
-        (place / name).mkdir(parents=True)
-        (place / name).chmod(0o777)
-    (place / "old" / "scores.csv").write_text("old")
-    place.chmod(0o555)
+    (place / "free" / "old").mkdir(parents=True)
+    (place / "free").chmod(0o777)
+    (place / "free" / "old" / "scores.csv").write_text("old")
+    for folder in (place / "free" / "old", place):
+        folder.chmod(0o555)
     child = os.fork()
     if child == 0:
         code = 1
@@ -142,20 +157,18 @@ def test_without_permission(request):
             os.chdir(place)
             if os.getuid() == 0:
                 os.setuid(65534)
-            with pytest.raises(SettingError, match="Permission denied"), output_folder(Path("new"), False, FILES):
-                pass
+            for out in (Path("new"), Path("free/old")):
+                with pytest.raises(SettingError, match="Permission denied"), output_folder(out, True, FILES):
+                    pass
             with pytest.raises(SettingError, match="Permission denied"), output_file(Path("new.csv"), False):
                 pass
-            for name in ("empty", "old"):
-                with output_folder(Path(name), True, FILES) as folder:
-                    (folder / "scores.csv").write_text("new")
-                assert os.listdir(name) == ["scores.csv"]
-                assert Path(name, "scores.csv").read_text() == "new"
             code = 0
         finally:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    place.chmod(0o755)
+    assert (place / "free" / "old" / "scores.csv").read_text() == "old"
+    for folder in (place, place / "free" / "old"):
+        folder.chmod(0o755)
 
 
 @pytest.mark.parametrize("present", [False, True])
@@ -289,13 +302,13 @@ KILLED_FITS = """
     assert content(out) == new
     seen = set()
     for number in range(1, total + 1):
-        shutil.rmtree(out)
+        for folder in (out, place / ".out.replaced"):
+            shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(place / "old", out)
         outcome, said = in_child(job(2), Fault(place, number))
         assert outcome == -signal.SIGKILL, said
         found = content(out)
-        waiting = content(out / "ispca-new-results") or found | content(out / "ispca-moving-results")
-        assert old == found or new == waiting, number
+        assert old == (found or content(place / ".out.replaced")) or new == found, number
         seen.add(found == new)
     assert seen == {False, True}
     assert in_child(job(2))[0] == FINE
@@ -324,7 +337,6 @@ def test_a_real_fit_killed_at_every_call(data, tmp_path):
 def test_an_old_lock_is_no_obstacle(data, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
-    (out / ".ispca.lock").touch()
     (tmp_path / ".out.lock").touch()
     assert main(command(data, out)) == 0
     assert names(out) == FILES

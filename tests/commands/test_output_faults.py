@@ -10,7 +10,7 @@ import pytest
 
 from faults import BROKEN, FINE, REFUSED, Fault, in_child, n_calls
 from ispca.foundation.messages import SettingError
-from ispca.foundation.output_folder import MOVING, NEW, output_file, output_folder
+from ispca.foundation.output_folder import output_file, output_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")]
 
@@ -46,7 +46,8 @@ class Scene:
         self.root, self.kind = root, kind
         self.place = root / "place"
         self.out = self.place / "out"
-        self.force = kind in ("force", "current")
+        self.earlier = self.place / ".out.replaced"
+        self.force = kind == "force"
         self.before = OLD if self.force else {} if kind == "empty" else None
 
     def set_up(self):
@@ -57,44 +58,33 @@ class Scene:
             fill(self.out, self.before)
 
     def job(self, files=FRESH, force=None):
-        def run():
-            if self.kind == "current":
-                os.chdir(self.out)
-            write(Path() if self.kind == "current" else self.out, files, self.force if force is None else force)
-
-        return run
-
-    def is_fresh(self):
-        """Return whether the new result is there: in its place, or until the next run in folders that tell so."""
-        found, waiting, moving = (content(folder) for folder in (self.out, self.out / NEW, self.out / MOVING))
-        return FRESH in (found, waiting) or (moving is not None and found | moving == FRESH)
+        return lambda: write(self.out, files, self.force if force is None else force)
 
     def assert_whole(self):
-        """The old result or the new one is there, and only what is complete looks so."""
-        assert content(self.out) == self.before or self.is_fresh()
-        if content(self.out) not in (self.before, FRESH):
-            assert (self.out / NEW).is_dir() or (self.out / MOVING).is_dir()
+        """The old result or the new one is complete, or the old one waits to be put back by the next run."""
+        found = content(self.out)
+        if found is None and self.before is not None:
+            found = content(self.earlier)
+        assert found in (self.before, FRESH)
 
-    def assert_neighbors(self, *more):
-        names = {"neighbor.csv", ".out.notes.part", "out", *more}
-        assert {entry.name for entry in self.place.iterdir()} - {"out"} == names - {"out"}
+    def assert_neighbors(self):
+        names = {"neighbor.csv", ".out.notes.part"}
+        assert {entry.name for entry in self.place.iterdir()} - {"out"} == names
         assert (self.place / ".out.notes.part" / "mine").read_text() == "mine"
 
     def assert_next_run(self):
-        """What was finished is put in its place, and then all goes as if nothing had been."""
-        whole = self.is_fresh()
+        """What is there is not replaced without force, and with it all goes as if nothing had been."""
+        present = content(self.out) or (self.before and content(self.earlier))
         outcome, said = in_child(self.job(LAST, force=False))
-        if outcome == REFUSED and "--force" in said and not self.force:
-            assert content(self.out) == FRESH
-        else:
-            assert (outcome == FINE) == (not whole and not self.before), said
+        assert outcome == (REFUSED if present else FINE), said
+        assert content(self.out) == (present or LAST)
         outcome, said = in_child(self.job(LAST, force=True))
         assert outcome == FINE, said
         assert content(self.out) == LAST
         assert sorted(entry.name for entry in self.out.iterdir()) == sorted(LAST)
 
 
-SCENES = ["new", "force", "empty", "current"]
+SCENES = ["new", "force", "empty"]
 
 
 @pytest.fixture(params=SCENES)
@@ -132,14 +122,13 @@ def test_an_error_at_every_call(scene, code, lasting):
         outcome, said = in_child(scene.job(), Fault(scene.root, number, code, lasting))
         assert outcome != BROKEN, said
         scene.assert_whole()
-        unsaved = [entry for entry in (*scene.place.glob("*.unsaved"), *scene.out.glob("*.unsaved"))]
+        unsaved = list(scene.place.glob("*.unsaved"))
         if outcome == FINE:
             assert content(scene.out) == FRESH
         elif "finished results" in said:
             # The message names a folder that holds them.
             where = said.partition("finished results are in ")[2].split(", but")[0].removesuffix(".")
-            parts = [content(Path(folder)) for folder in where.split(" and ")]
-            assert dict(item for part in parts for item in part.items()) == FRESH
+            assert content(Path(where)) == FRESH
         else:
             assert content(scene.out) == scene.before
             assert unsaved == []

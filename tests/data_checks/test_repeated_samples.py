@@ -116,7 +116,10 @@ OTHERS = {
 @pytest.mark.parametrize("name", COLUMNS)
 def test_columns_that_name_sources_are_found(name):
     (finding,) = find_repeated_samples(None, {"age": np.arange(24), name: COLUMNS[name]}, np.arange(24) % 2)
-    assert f"Pass groups={name!r} to hold out all samples of one {source_word(name)} together" in finding.sentence
+    assert (
+        f"Pass column {name!r} as groups to hold out all samples of one {source_word(name)} together"
+        in finding.sentence
+    )
     assert finding.rows == tuple(range(24))
 
 
@@ -128,10 +131,10 @@ def test_other_columns_do_not_alarm(name):
 def test_a_column_of_replicates_does_not_name_their_source():
     (finding,) = find_repeated_samples(None, {"replicate": [1, 2, 3] * 8})
     assert "Column 'replicate' numbers replicates (1, 2, 3)" in finding.sentence
-    assert "groups='replicate'" not in finding.sentence
+    assert "column 'replicate' as groups" not in finding.sentence
     # The source is known here.
     (finding,) = find_repeated_samples(None, {"replicate": [1, 2, 3] * 8, "strain donor": np.arange(24) // 3})
-    assert "groups='strain donor'" in finding.sentence
+    assert "column 'strain donor' as groups" in finding.sentence
 
 
 def test_a_feature_called_patient_is_found_unless_it_is_measured():

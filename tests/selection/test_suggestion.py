@@ -88,7 +88,7 @@ def test_no_submodel_matches():
     suggestion = suggest_size(given(mean, 0.1), 0, True)
     assert suggestion.size == 2
     assert "No submodel of up to 3 features" in suggestion.message
-    assert "Raise max_features" in suggestion.message
+    assert "Raise ⟦max_features⟧" in suggestion.message
     message = suggest_size(given(mean, 0.1), 0, False).message
     assert "Raise" not in message
     assert "a way that a submodel cannot reproduce" in message
@@ -113,5 +113,5 @@ def test_without_validation(divergence, n_always, size):
 def test_too_few_draws():
     halves = np.array([[0.0, 0.2], [0.1, 0.2]])
     assert draws_message(halves, 0.11, 400) == ""
-    assert "Raise n_draws above 400" in draws_message(halves, 0.09, 400)
+    assert "Raise ⟦n_draws⟧ above 400" in draws_message(halves, 0.09, 400)
     assert draws_message(halves, 0.09, 400, np.array([0.0, 1.0])) == ""

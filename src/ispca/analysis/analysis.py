@@ -39,7 +39,7 @@ from .result_files import (
     write_files,
 )
 from .settings import OF_FILES, Settings, check_for_files, check_names
-from .training_record import RECORD, training_record
+from .training_record import RECORD, training_record, with_held_out
 
 # What messages call the model.
 THE_MODEL = "The model"
@@ -58,8 +58,7 @@ class Analysis:
     scores : ResultTable
         The components of the samples.
     coefficients : ResultTable
-        The coefficients of the original features: intercepts first, then the features in decreasing order of
-        effect per standard deviation.
+        The coefficients of the original features: intercepts first, then by effect per standard deviation.
     held_out : ResultTable or None
         What was predicted for each sample while it was held out; None without cross-validation.
     verdict : dict or None
@@ -90,6 +89,8 @@ class Analysis:
     first_answer : str or None
         How well kernels predict samples that are left out, which is known before any other fit; None without
         cross-validation and for large data.
+    values : tuple of str
+        Which arguments of `analyze` were data in memory, not names of columns or files.
     """
 
     settings: Settings
@@ -110,6 +111,7 @@ class Analysis:
     posterior_table: Any = None
     model_details: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     first_answer: str | None = None
+    values: tuple[str, ...] = ()
 
     @property
     def data(self) -> Table:
@@ -248,7 +250,9 @@ class Analysis:
         """Return what the model file of a method says about the data, with hashes of the training samples."""
         if self.table is None:
             return self.model_details[method]
-        return self.details | {RECORD: training_record(self.table, validation=self.validation, method=method)}
+        return self.details | {RECORD: with_held_out(self._hashes, self.validation, method, self.table)}
+
+    _hashes = cached_property(lambda self: training_record(self.data))
 
     def select(self, **options: Any) -> ProjectionSelector:
         """Find the few features that predict as well as the combined prediction.
@@ -267,9 +271,7 @@ class Analysis:
         table = self.data
         options |= {role: feature_places(options[role], table) for role in ("always", "never") if role in options}
         with silence():
-            selector = select_on_table(self._predictor(None)[1], table, self.settings, **options)
-        selector.message_ = selector.message_.replace("max_features", "max_size")
-        return selector
+            return select_on_table(self._predictor(None)[1], table, self.settings, **options)
 
     def compare(self, methods: Sequence[str] | None = None, n_splits: int = 50, n_jobs: int = -1) -> Comparison:
         """Compare methods in random splits of the samples.

@@ -20,7 +20,7 @@ from ..models.coefficients import coefficients_by_column
 from ..readers import Table, TableError
 from .analysis import THE_MODEL, Analysis
 from .data_file import read_data
-from .data_in_memory import make_table, new_table
+from .data_in_memory import are_names, make_table, new_table
 from .fitting import (
     choose_method,
     cross_validate,
@@ -105,15 +105,17 @@ def analyze(
     given = Settings(test=test if pair is None else None, seed=random_state, **settings)
     check_device(given)
     with silence(), limited_threads(given.threads):
+        columns = {"groups": groups, "weights": weights, "offset": offset, "covariates": covariates}
         if isinstance(X, str | PathLike):
-            columns = {"groups": groups, "weights": weights, "offset": offset, "covariates": covariates}
             target = given.target if y is None else y
             given = replace(given, data=Path(X), target=target, **columns)
             table = read_data(given)
         else:
             check_for_files(given)
-            given, table = make_table(X, y, given, covariates, groups, weights, offset)
-        return analyze_table(table, given, listener, pair)
+            given, table = make_table(X, y, given, **columns)
+        named = {"y": y, **columns, "covariates": None if are_names(covariates) else covariates, "test": pair}
+        values = tuple(name for name, item in named.items() if item is not None and not isinstance(item, str))
+        return replace(analyze_table(table, given, listener, pair), values=values)
 
 
 def analyze_table(table: Table, settings: Settings, listener: Listener, pair: Any = None) -> Analysis:
@@ -182,7 +184,7 @@ def read_test(
     if absent:
         problem = f"{of_test.data_name} (⟦test⟧) does not contain the target"
         raise TableError(f"{problem}: it has no column {listing(absent)}.")
-    listener.notes(f"{of_test.data_name}: {note}" for note in [*table.notes, *table.substitutes])
+    listener.notes(f"{of_test.data_name}: {listener.words(note)}" for note in [*table.notes, *table.substitutes])
     return table, of_test
 
 

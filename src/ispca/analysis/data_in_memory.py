@@ -224,15 +224,18 @@ def _free_name(given: Any, role: str, values: Any, samples: Samples, columns: di
     raise ValueError(f"X has a column {role!r} with other values than those given. Drop it from X, or rename it.")
 
 
+def are_names(given: Any) -> bool:
+    """Return whether covariates are given by the names of their columns."""
+    return isinstance(given, Sequence) and all(isinstance(name, str) for name in given)
+
+
 def _add_covariates(given: Any, add: Any) -> list[str]:
     if given is None:
         return []
-    if isinstance(given, str):
-        return [add(given, "covariates")]
+    if are_names(given):
+        return [add(name, "covariates") for name in dict.fromkeys([given] if isinstance(given, str) else given)]
     if hasattr(given, "columns") or isinstance(given, Mapping):
         return [add(given[name], str(name)) for name in getattr(given, "columns", given)]
-    if isinstance(given, Sequence) and all(isinstance(name, str) for name in given):
-        return [add(name, "covariates") for name in dict.fromkeys(given)]
     values = np.asarray(given)
     if values.ndim < 2:
         return [add(given, "covariate")]

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from ..fitted_parts import take_apart
-from ..foundation.messages import SettingError, count, suggestion
+from ..foundation.messages import SettingError, Text, count, replace_mentions, suggestion
 from ..readers import Table
 from ..reduction.threads import workers
 from ..selection import ProjectionSelector
 from .large_data import block_memory
 from .settings import Settings
 from .table_checks import check_splits, sample_options
+
+OF_SELECTOR = {"max_features": "max_size", "n_draws": "draws"}
 
 
 def select_on_table(
@@ -62,7 +64,10 @@ def select_on_table(
     with workers() if table.in_blocks else nullcontext(), warnings.catch_warnings():
         # The names were already compared.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return selector.fit(table.X, table.target, **sample_options(table))
+        selector.fit(table.X, table.target, **sample_options(table))
+    # An analysis has other words for the parameters.
+    selector.message_ = Text(replace_mentions(selector.message_, lambda name, _: f"⟦{OF_SELECTOR[name]}⟧"))
+    return selector
 
 
 def feature_places(names: Any, table: Table) -> list[int]:

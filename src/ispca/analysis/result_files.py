@@ -105,7 +105,7 @@ def write_analysis_report(analysis: Analysis, path: Path, format: str | None, li
         table,
         data_name=None if settings.data is None else Path(owners_path(settings.data)).name,
         command=None if settings.data is None else settings.command(),
-        python=settings.python(),
+        python=settings.python(analysis.values),
         validation_hint="This needs more samples" if few else listener.words(f"{again} without ⟦cv=0⟧"),
         sampling_hint=listener.words(f"{again} with more ⟦draws⟧"),
         scores=analysis.score_values,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Integral
 from pathlib import Path
@@ -316,25 +316,26 @@ class Settings:
 
     def command(self) -> str:
         """Return a command that reproduces the results, with the names of files as their owner knows them."""
-        words = ["ispca", "fit", "DATA" if self.data is None else owners_path(self.data)]
+        data = "DATA" if self.data is None else owners_path(self.data)
+        words = ["ispca", "fit", f"./{data}" if data.startswith("-") else data]
         for name, value in self.repeated().items():
-            option = OPTIONS[name]
-            words.append(f"--{name.replace('_', '-')}")
-            if option.form == "names":
-                words += value
-            elif option.form != "flag":
-                words.append(option.word(value))
+            option, flag = OPTIONS[name], f"--{name.replace('_', '-')}"
+            values = value if option.form == "names" else () if option.form == "flag" else (option.word(value),)
+            # A word that begins with a dash would be read as another option.
+            dashed = any(word.startswith("-") for word in values)
+            words += [f"{flag}={word}" for word in values] if dashed else [flag, *values]
         return shlex.join([*words, "--out", "results"])
 
-    def python(self) -> str:
-        """Return the Python code that reproduces the results."""
-        given = ["X", "y"] if self.data is None else [repr(owners_path(self.data))]
+    def python(self, values: Collection[str] = ()) -> str:
+        """Return the Python code that reproduces the results; ``values`` are arguments that were no names."""
+        given = ["X" if self.data is None else repr(owners_path(self.data)), *(["y"] if "y" in values else [])]
         for name, value in self.repeated().items():
             shown = owners_path(value) if OPTIONS[name].form == "file" else value
-            if self.data is not None or name not in (*OF_TARGET, *OF_SAMPLES):
-                given.append(f"{'random_state' if name == 'seed' else name}={shown!r}")
-            elif name in OF_SAMPLES:
+            if name in values:
                 given.append(f"{name}={name}")
+            elif "y" not in values or name not in OF_TARGET:
+                given.append(f"{'random_state' if name == 'seed' else name}={shown!r}")
+        given += ["test=test"] if "test" in values else []
         call = f"({', '.join(given)})"
         call = call if len(call) <= LONGEST_CALL else "(\n" + "".join(f"    {item},\n" for item in given) + ")"
         return f"import ispca\n\nanalysis = ispca.analyze{call}"
@@ -359,5 +360,5 @@ def check_for_files(settings: Settings) -> None:
 LONGEST_CALL = 90
 # Settings that name columns of a file; in memory, these are y and other arrays.
 OF_FILES = ("samples", "on", "id", "sheet", "transpose", "annotation")
-OF_TARGET, OF_SAMPLES = ("target", "time", "event"), ("covariates", "groups", "weights", "offset")
+OF_TARGET = ("target", "time", "event")
 DEFAULTS: dict[str, Any] = {item.name: item.default for item in fields(Settings)}

@@ -10,7 +10,7 @@ import numpy as np
 from ..data_checks import Finding, check_data
 from ..data_checks.confounding import confounding_warnings
 from ..data_checks.findings import as_classes, find_substitutes
-from ..data_checks.repeated_samples import find_repeated_samples, with_groups
+from ..data_checks.repeated_samples import find_repeated_samples
 from ..foundation.messages import Listener
 from ..readers import Table, TableError
 from ..readers.subsets_and_transforms import recognize_scale
@@ -30,7 +30,7 @@ def examine_columns(table: Table, settings: Settings, listener: Listener) -> tup
     """Refuse data without variation; return them with more notes, and warnings about covariates."""
     if not table.in_blocks:
         _check_features_vary(table)
-    notes = [note.replace("Pass merge=True", listener.words("Pass ⟦merge=True⟧")) for note in table.notes]
+    notes = list(map(listener.words, table.notes))
     if settings.kind is None and settings.time is None:
         notes += map(listener.words, _kind_hint(table))
     if settings.offset is not None:
@@ -118,11 +118,8 @@ def tell(findings: list[Finding], listener: Listener) -> None:
 
 def _with_advice(finding: Finding, table: Table, listener: Listener) -> Finding:
     """Name the settings that keep samples together or transform raw values."""
-    if finding.kind == "repeats" and listener.words("⟦groups⟧") != "groups":
-        named = listener.words("⟦groups⟧")
-        return finding._replace(sentence=with_groups(finding.sentence, f"Pass {named} ", f"pass it as {named}"))
     if finding.kind != "scale":
-        return finding
+        return finding._replace(sentence=listener.words(finding.sentence))
     scale = recognize_scale(table.X[:, : table.n_features])
     advice = "Pass ⟦transform=none⟧ to fit them as they are." if scale.negative else SCALES[scale.kind]
     return finding._replace(sentence=f"{finding.sentence} {listener.words(advice)}")

@@ -101,21 +101,24 @@ def _plain(values: np.ndarray) -> list[Any]:
     return [float(f"{value:.8g}") for value in cells] if values.dtype.kind == "f" else cells
 
 
-def training_record(
-    table: Table, chosen: Any = None, validation: Comparison | None = None, method: str | None = None
-) -> dict[str, Any] | None:
-    """Return what a model file says about its training samples: hashes of them, and their held-out predictions.
+def training_record(table: Table, chosen: Any = None) -> dict[str, Any] | None:
+    """Return what a model file says about its training samples: hashes of them; None if there are too many.
 
-    ``chosen`` are the columns of the table in the model, all by default, and ``method`` is what predicted, by
-    default the first one. None if there are too many samples.
+    ``chosen`` are the columns of the table in the model, all by default.
     """
     covariates = np.arange(len(table.features)) >= table.n_features
     X, covariates = (table.X, covariates) if chosen is None else (table.X[:, chosen], covariates[chosen])
-    hashes = hashed_samples(table.ids, X, covariates, table.offset)
-    if hashes is None or validation is None:
-        return hashes
+    return hashed_samples(table.ids, X, covariates, table.offset)
+
+
+def with_held_out(
+    record: dict[str, Any] | None, validation: Comparison | None, method: str, table: Table
+) -> dict[str, Any] | None:
+    """Return a record with the held-out predictions of a method, or of the first one if there is no such."""
+    if record is None or validation is None:
+        return record
     method = method if method in validation.methods else validation.methods[0]
-    return {**hashes, "held_out": held_out_columns(validation, method, table)}
+    return {**record, "held_out": held_out_columns(validation, method, table)}
 
 
 class KnownSamples(NamedTuple):

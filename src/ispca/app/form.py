@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..analysis.settings import OPTIONS, Option, Settings
-from ..foundation.messages import SettingError
+from ..foundation.messages import SettingError, mentions_of
 
 # Roles of uploads in a request, and the settings that they become.
 FILES = {"matrix": "data", "sheet": "samples", "annotation": "annotation"}
@@ -111,7 +111,8 @@ def in_page_words(text: str) -> str:
     >>> in_page_words("'QC_*' (exclude_samples) matches 2 samples.")
     "'QC_*' (“Samples to leave out”) matches 2 samples."
     """
-    text = _ROLE.sub(lambda match: label(match[0]), re.sub("[Pp]ass ⟦samples=[A-Z]+⟧", "Add a sample sheet", text))
+    text = re.sub("[Pp]ass ⟦samples=[A-Z]+⟧", "Add a sample sheet", mentions_of(text))
+    text = _ROLE.sub(lambda match: label(match[0]), text)
     sentences = re.split(r"(?<=\.)\s+", text)
     return " ".join(_MENTION.sub(_control, each) for each in sentences if None not in _controls(each))
 

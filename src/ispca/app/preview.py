@@ -20,7 +20,6 @@ from ..analysis.data_file import own_columns, read_described
 from ..data_checks import check_data
 from ..data_checks.confounding import confounding_warnings
 from ..data_checks.findings import find_substitutes
-from ..data_checks.repeated_samples import with_groups
 from ..foundation.data_files import BY_SUFFIX
 from ..foundation.messages import InputError
 from ..readers import Table, read_table
@@ -69,7 +68,7 @@ def describe_target(table: Table, found: Mapping[str, Any], given: Mapping[str, 
         described["events"] = int(y["event"].sum())
     changed: dict[str, Any] = {"target": described, "samples": table.X.shape[0], "features": table.n_features}
     return changed | {
-        "notes": [in_page_words(note.replace("merge=True", "⟦merge=True⟧")) for note in table.notes],
+        "notes": [in_page_words(note) for note in table.notes],
         "warnings": [*found["warnings"], *_check_confounding(table), *_findings(table, given)],
         "seconds": estimate_seconds(changed, given),
     }
@@ -98,8 +97,7 @@ def _findings(table: Table, given: Mapping[str, Any]) -> list[dict[str, str]]:
             groups=table.groups,
             n_folds=given.get("cv", FOLDS) or None,
         )
-    groups = f"Set {label('groups')} to ", f"choose it as {label('groups')}"
-    return [{"kind": kind, "sentence": with_groups(sentence, *groups)} for kind, sentence, *_ in findings]
+    return [{"kind": kind, "sentence": in_page_words(sentence)} for kind, sentence, *_ in findings]
 
 
 def estimate_seconds(found: Mapping[str, Any], given: Mapping[str, Any]) -> float:

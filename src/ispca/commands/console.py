@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from ..analysis.settings import OPTIONS
-from ..foundation.messages import Listener, replace_mentions
+from ..foundation.messages import Listener, mentions_of, replace_mentions
 from ..foundation.progress import silence
 from ..foundation.terminal import show, tell
 
@@ -21,7 +21,7 @@ def in_options(text: str) -> str:
     >>> in_options("No sample matches 'S*' (exclude_samples).")
     "No sample matches 'S*' (--exclude-samples)."
     """
-    text = re.sub(r"(?<=['\"] )\((event|exclude)_(value|samples|class)\)", r"(--\1-\2)", text)
+    text = re.sub(r"(?<=['\"] )\((event|exclude)_(value|samples|class)\)", r"(--\1-\2)", mentions_of(text))
     return replace_mentions(text, _option)
 
 
@@ -55,7 +55,7 @@ class Console(Listener):
 
     def warn(self, sentence: str, kind: str) -> None:
         """Print a warning."""
-        self.note(f"warning: {sentence}")
+        self.note(f"warning: {in_options(sentence)}")
 
     def result(self, text: str, values: Any) -> None:
         """Print the result, as text or as JSON."""

@@ -21,7 +21,7 @@ from ..analysis.panel_selection import select_on_table
 from ..analysis.settings import Settings
 from ..fitted_parts import take_apart
 from ..foundation.atomic import discard, stem_of
-from ..foundation.messages import Listener, SettingError, count, listing, suggestion
+from ..foundation.messages import Listener, SettingError, Text, count, listing, suggestion
 from ..foundation.progress import waiting
 from ..foundation.terminal import ignore_interrupts
 from ..persistence import ModelFileError
@@ -30,6 +30,7 @@ from ..selection import ProjectionSelector
 from ..selection.submodels_and_panels import find_submodel
 from ..targets import TARGETS
 from .arguments import names_in
+from .console import in_options
 from .panel_output import LIBRARY, NO_REPORT, REPORT, write_files, written_files
 
 # What a model file says about the columns of DATA.
@@ -165,8 +166,7 @@ def select_features(
                     f"{folds} kept in {fold_store(out)}: the same command continues with the others."
                 ) from None
         raise
-    # The verdict speaks of options here.
-    selector.message_ = selector.message_.replace("max_features", "--max-size").replace("n_draws", "--draws")
+    selector.message_ = Text(in_options(selector.message_))
     if size is None:
         return selector, int(selector.n_features_)
     return selector, min(size + table.n_covariate_columns, len(selector.path_) - 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..foundation.messages import count, listing
+from ..foundation.messages import Text, count, listing
 from ..readers.numbers_and_dates import as_days
 from .confounding import looks_like_batch
 from .findings import Finding
@@ -71,9 +71,8 @@ def find_repeated_samples(
         if word and _are_sources(values, n_classes):
             number = len(np.unique(values))
             means = f"Column {name!r} has {number:,} values in {count(len(values), 'sample')}."
-            return [
-                Finding("repeats", f"{means} {_advice(word, number, len(values), name)}", _find_repeated(values))
-            ]
+            advice = _advice(word, number, len(values), name)
+            return [Finding("repeats", Text(f"{means} {advice}"), _find_repeated(values))]
     sources = None if ids is None else name_sources([str(name) for name in ids], n_classes)
     if sources is not None:
         return [_of_names(ids or (), sources)]
@@ -82,13 +81,8 @@ def find_repeated_samples(
         number = len(np.unique(values))
         if numbers_replicates(name) and 1 < number <= MOST_ENDINGS:
             means = f"Column {name!r} numbers replicates ({listing(np.unique(values))})."
-            return [Finding("repeats", f"{means} {_advice('source', None, len(values), None)}")]
+            return [Finding("repeats", Text(f"{means} {_advice('source', None, len(values), None)}"))]
     return []
-
-
-def with_groups(sentence: str, give: str, give_it: str) -> str:
-    """Return a sentence that says how to give the groups on the command line or in the page."""
-    return sentence.replace("Pass groups=", give).replace("pass it as groups", give_it)
 
 
 def source_word(name: str) -> str | None:
@@ -171,7 +165,7 @@ def _of_names(ids: Sequence[str], sources: list[str]) -> Finding:
     advice = _advice("source", len(set(sources)), len(sources), None)
     return Finding(
         "repeats",
-        f"The names of {len(rows):,} of {count(len(ids), 'sample')} {how}: {shown}. {START} {advice}",
+        Text(f"The names of {len(rows):,} of {count(len(ids), 'sample')} {how}: {shown}. {START} {advice}"),
         rows,
     )
 
@@ -186,9 +180,9 @@ def _advice(word: str, number: int | None, n_samples: int, column: str | None) -
         together += f", and to count {number:,} {plural} instead of {count(n_samples, 'sample')}"
     why = WHY.format(source=source, plural=plural)
     if column is not None:
-        return f"{why} Pass groups={column!r} to {together}."
+        return f"{why} Pass column {column!r} as ⟦groups⟧ to {together}."
     return (
-        f"{why} If so, add a column that names the {source} of each sample and pass it as groups, to {together}."
+        f"{why} If so, add a column that names the {source} of each sample and pass it as ⟦groups⟧, to {together}."
     )
 
 

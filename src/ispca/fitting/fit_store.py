@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
-import pickle
 import re
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import joblib
@@ -29,7 +25,6 @@ FORMAT = 2
 PART = re.compile(r"\.[0-9a-f]{32}\.json\.[0-9a-f]{16}\.part")
 # A temporary file of this age was left by a process that was killed.
 SECONDS_TO_WRITE = 600
-INSTALLED = {"site-packages", "dist-packages"}
 
 
 @dataclass(frozen=True)
@@ -123,98 +118,11 @@ def _restore(kind: Any, content: dict[str, Any]) -> Outcome:
 
 
 def estimator_fingerprint(estimator: Any) -> str:
-    """Return a hash of an estimator's parameters and code; what cannot be pickled raises the error of pickle.
+    """Return a hash of an estimator's parameters and of the versions of the packages it is made of.
 
-    An installed package counts with its version. The classes and functions of a script, a notebook or a package
-    under development count with their bytecode, and so do the functions and constants that they use: an edit
-    changes the hash, a new comment does not.
+    What cannot be pickled raises the error of pickle.
     """
-    seen: dict[int, Any] = {}
-    lines = set(_lines("estimator", estimator, seen))
-    return str(joblib.hash((joblib.hash(estimator), sorted(lines))))
-
-
-class _Listing(pickle.Pickler):
-    """Pickles an object to nowhere, and lists the classes and functions found on the way."""
-
-    def __init__(self) -> None:
-        super().__init__(io.BytesIO())
-        self.found: list[Any] = []
-
-    def reducer_override(self, value: Any) -> Any:
-        if not isinstance(value, type | FunctionType):
-            return NotImplemented
-        self.found.append(value)
-        return repr, (value.__qualname__,)  # lambdas cannot be pickled and would end the listing
-
-
-def _lines(where: str, value: Any, seen: dict[int, Any]) -> Iterator[str]:
-    """Yield a line for each package, function and constant behind a value that is used somewhere."""
-    # Methods and properties of a class, and functions in a wrapper.
-    value = getattr(value, "__func__", getattr(value, "fget", getattr(value, "__wrapped__", value)))
-    if isinstance(value, type | FunctionType):
-        yield from _code_lines(where, value, seen)
-        return
-    listing = _Listing()
-    # What cannot be pickled, such as a lock, ends the listing and is represented by its type.
-    with suppress(Exception):
-        listing.dump(value)
-    for thing in listing.found:
-        yield from _code_lines(where, thing, seen)
-    try:
-        yield f"{where} = {joblib.hash(value)}"
-    except Exception:
-        yield f"{where} = {type(value).__qualname__}"
-
-
-def _code_lines(where: str, thing: Any, seen: dict[int, Any]) -> Iterator[str]:
-    name, package = f"{thing.__module__}.{thing.__qualname__}", _package(thing.__module__)
-    yield f"{where} uses {name} {package}"
-    if package is not None or id(thing) in seen:
-        return
-    seen[id(thing)] = thing  # while it is kept, no other object has its id
-    if isinstance(thing, type):
-        parts: dict[str, Any] = {base.__qualname__: base for base in thing.__mro__[1:]}
-        # Python stores line numbers and the like in special attributes.
-        parts |= {key: part for key, part in vars(thing).items() if callable(part) or not key.startswith("__")}
-    else:
-        yield f"code of {name} {joblib.hash(_content(thing.__code__))}"
-        parts = dict(_dependencies(thing))
-    for key, part in parts.items():
-        yield from _lines(f"{name} {key}", part, seen)
-
-
-def _package(module: str) -> str | None:
-    """Return name and version of the installed package of a module; None if its code counts."""
-    top = module.partition(".")[0]
-    if top in sys.stdlib_module_names or top == "ispca":
-        return ""  # these versions are part of every key
-    file = getattr(sys.modules.get(module), "__file__", None)
-    version = getattr(sys.modules.get(top), "__version__", None)
-    installed = file is not None and not INSTALLED.isdisjoint(Path(file).parts)
-    return f"{top} {version}" if installed and version is not None else None
-
-
-def _content(code: CodeType) -> list[Any]:
-    """Return the bytecode and constants of a function, without its file name and line numbers."""
-    constants = [_content(item) if isinstance(item, CodeType) else repr(item) for item in code.co_consts]
-    return [code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_exceptiontable, *constants]
-
-
-def _dependencies(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield the defaults, captured variables and globals of a function, and what it takes from modules."""
-    yield "defaults", (function.__defaults__, sorted((function.__kwdefaults__ or {}).items()))
-    captured = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    yield from ((name, cell.cell_contents) for name, cell in captured if cell != type(cell)())
-    names = _names(function.__code__)
-    for name in sorted(names & function.__globals__.keys()):
-        value = function.__globals__[name]
-        if isinstance(value, ModuleType):
-            yield from ((f"{name}.{key}", vars(value)[key]) for key in sorted(names & vars(value).keys()))
-        else:
-            yield name, value
-
-
-def _names(code: CodeType) -> set[str]:
-    inner = [_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
-    return set(code.co_names).union(*inner)
+    parts = (estimator, *getattr(estimator, "get_params", dict)().values())
+    packages = sorted({str(getattr(part, "__module__", "")).partition(".")[0] for part in parts})
+    versions = [getattr(sys.modules.get(package), "__version__", None) for package in packages]
+    return str(joblib.hash((estimator, packages, versions)))

@@ -57,7 +57,7 @@ class Work(NamedTuple):
         return int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0])
 
     def keys(self) -> dict[tuple[int, str], str]:
-        """Return a key for each fit, made from its data, samples, estimator (parameters and code) and seed."""
+        """Return a key for each fit, made from its data, samples, estimator (parameters and versions) and seed."""
         # Another version may give other numbers, so its fits get other keys.
         versions = [version(package) for package in ("ispca", "numpy", "scipy", "scikit-learn")]
         X, y, given = self.samples.X, self.samples.y, self.samples.given()

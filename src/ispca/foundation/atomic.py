@@ -45,11 +45,6 @@ def _part(folder: Path, stem: str) -> Path:
     return folder / f".{stem}.{secrets.token_hex(8)}.part"
 
 
-def is_part(name: str, stem: str) -> bool:
-    """Return whether a name is that of an incomplete file or folder."""
-    return re.fullmatch(rf"\.{re.escape(stem)}\.[0-9a-f]{{16}}\.part", name) is not None
-
-
 def new_file(path: Path) -> Path:
     """Create an empty temporary file next to ``path``, with permissions according to the umask."""
     temporary = _part(path.parent, stem_of(path))
@@ -66,8 +61,9 @@ def new_folder(folder: Path, stem: str) -> Path:
 
 def sweep(folder: Path, stem: str) -> None:
     """Remove incomplete files of killed processes; call this only while holding the lock."""
+    unfinished = re.compile(rf"\.{re.escape(stem)}\.[0-9a-f]{{16}}\.part")
     for entry in os.scandir(folder):
-        if is_part(entry.name, stem):
+        if unfinished.fullmatch(entry.name):
             remove(Path(entry.path))
 
 

@@ -63,7 +63,7 @@ def replace_mentions(text: str, words: Callable[[str, str | None], str]) -> str:
     >>> replace_mentions("Pass ⟦cv=0⟧.", lambda name, value: f"--{name} {value}")
     'Pass --cv 0.'
     """
-    return _MENTION.sub(lambda match: words(match["name"], match["value"]), text)
+    return _MENTION.sub(lambda match: words(match["name"], match["value"]), mentions_of(text))
 
 
 def in_python(text: str) -> str:
@@ -81,6 +81,27 @@ def in_python(text: str) -> str:
         return f"{name}={' or '.join(words)}"
 
     return replace_mentions(text, argument)
+
+
+class Text(str):
+    """A text in the words of Python that keeps its mentions of settings, for other front ends.
+
+    >>> text = Text("Pass ⟦merge=True⟧.")
+    >>> text, text.mentions
+    ('Pass merge=True.', 'Pass ⟦merge=True⟧.')
+    """
+
+    mentions: str
+
+    def __new__(cls, mentions: str) -> Text:  # noqa: D102
+        text = super().__new__(cls, in_python(mentions))
+        text.mentions = mentions
+        return text
+
+
+def mentions_of(text: str) -> str:
+    """Return a text with its mentions of settings."""
+    return text.mentions if isinstance(text, Text) else text
 
 
 class SettingError(ValueError):

@@ -1,18 +1,18 @@
 """Write results: check and lock their place before the work, put complete ones there, and never lose them.
 
-A new folder is written under another name and renamed. An existing one is written in place: all finished files are
-first in ``ispca-new-results`` inside it. Once old files without a successor are removed, this folder is renamed to
-``ispca-moving-results``, and its files replace the old ones; it goes last, so that a mixture never looks complete.
-The next run completes a replacement that was interrupted.
+Results are written to a temporary folder beside their place and renamed when complete. Earlier results are renamed
+first, and removed last; the next run puts them back if this one is killed between the two renames.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,10 @@ from .data_files import PACKINGS
 from .messages import SettingError, in_python
 from .terminal import ignore_interrupts
 
-NEW, MOVING = "ispca-new-results", "ispca-moving-results"
-INSIDE = "ispca"
-LOCK = f".{INSIDE}.lock"
 EXISTS = "{path} already exists. Choose another ⟦out⟧, or overwrite it with ⟦force=True⟧."
-# Inode, time, size and mode, which change if another file replaces this one.
-State = tuple[int, int, int, int]
+FIXED = (
+    "{path} is the current folder or a mount point and cannot be replaced. Choose another ⟦out⟧, such as {inside}."
+)
 
 
 class FullDiskError(OSError):
@@ -62,31 +60,23 @@ def output_folder(
             target = path.resolve()
             if target.exists() and not target.is_dir():
                 raise SettingError(f"{path} is a file, not a folder. Choose another ⟦out⟧.")
-            _make(stack, target.parent)
-            _lock_folder(stack, target)
-            _finish_killed_run(target, own, force)
-            before = _folder_state(target)
-            _check_own(target, before or {}, own)
+            stem = _lock(stack, target)
+            earlier = target.parent / f".{stem}.replaced"
+            _restore(earlier, target, own)
+            before = _own_state(target, own)
+            if before:
+                atomic.discard(earlier, stem)
             if before and not force:
                 raise SettingError(EXISTS.format(path=path))
-            place = (target.parent, atomic.stem_of(target)) if before is None else (target, INSIDE)
-            temporary = atomic.new_folder(*place)
-        with _remove_on_error(temporary, target, late):
+            if before is not None:
+                _check_replaceable(target, path)
+            temporary = atomic.new_folder(target.parent, stem)
+        move = os.rename if before is None else partial(_replace, earlier, before)
+        with _delivery(temporary, target, before, late, move):
             yield temporary
-        late.enter_context(ignore_interrupts())
-        with _keep_on_error(temporary, target):
-            for entry in sorted(temporary.iterdir()):
-                atomic.sync(entry)
-            atomic.sync(temporary)
-            _check_same(_folder_state(target), before)
-            os.rename(temporary, target if before is None else target / NEW)
         if done is not None:
             done()
-        with _tell_after(target):
-            if before is None:
-                atomic.sync(target.parent)
-            else:
-                _replace_old(target, before)
+        atomic.discard(earlier, stem)
 
 
 @contextmanager
@@ -97,21 +87,13 @@ def output_file(path: Path, force: bool) -> Iterator[Path]:
             if path.exists() and not path.is_file():
                 raise SettingError(f"{path} is not a regular file. Choose another ⟦out⟧.")
             target = path.resolve()
-            _make(stack, target.parent)
-            _lock(stack, target.parent, atomic.stem_of(target))
-            before = _file_state(target)
+            _lock(stack, target)
+            before = _state(target)
             if before is not None and not force:
                 raise SettingError(EXISTS.format(path=path))
             temporary = atomic.new_file(target)
-        with _remove_on_error(temporary, target, late):
+        with _delivery(temporary, target, before, late, os.replace):
             yield temporary
-        late.enter_context(ignore_interrupts())
-        with _keep_on_error(temporary, target):
-            atomic.sync(temporary)
-            _check_same(_file_state(target), before)
-            os.replace(temporary, target)
-        with _tell_after(target):
-            atomic.sync(target.parent)
 
 
 @contextmanager
@@ -129,7 +111,10 @@ def _refusal(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _remove_on_error(temporary: Path, target: Path, late: ExitStack) -> Iterator[None]:
+def _delivery(
+    temporary: Path, target: Path, before: Any, late: ExitStack, move: Callable[[Path, Path], Any]
+) -> Iterator[None]:
+    """Move results to their place when they are complete; unfinished ones are removed, finished ones are kept."""
     try:
         yield
     except BaseException as error:
@@ -142,53 +127,48 @@ def _remove_on_error(temporary: Path, target: Path, late: ExitStack) -> Iterator
                 f"Could not write to {target} ({error.strerror}). Free some space, or choose another ⟦out⟧."
             ) from error
         raise
-
-
-@contextmanager
-def _keep_on_error(temporary: Path, target: Path) -> Iterator[None]:
-    """Keep finished results that cannot be put in place, and say where they are."""
+    late.enter_context(ignore_interrupts())
     try:
-        yield
+        for entry in sorted(temporary.iterdir()) if temporary.is_dir() else ():
+            atomic.sync(entry)
+        atomic.sync(temporary)
+        _check_same(target, before)
+        move(temporary, target)
     except BaseException as error:
         kept = _keep_results(temporary, target)
         if not isinstance(error, OSError):
             raise
-        raise OSError(
-            f"Could not write to {target} ({error.strerror}). The finished results are in {kept}."
-        ) from error
-
-
-@contextmanager
-def _tell_after(target: Path) -> Iterator[None]:
-    """Report a failure that happened after the results were safe."""
+        problem = f"Could not write to {target} ({error.strerror}). The finished results are in {kept}."
+        raise OSError(problem) from error
     try:
-        yield
+        atomic.sync(target.parent)
     except OSError as error:
-        new, moving = target / NEW, target / MOVING
-        where = f"{new}" if new.is_dir() else f"{target} and {moving}" if moving.is_dir() else f"{target}"
-        raise OSError(
-            f"The finished results are in {where}, but the last step failed ({error.strerror})."
-        ) from error
+        problem = f"The finished results are in {target}, but the last step failed ({error.strerror})."
+        raise OSError(problem) from error
 
 
 def _keep_results(temporary: Path, target: Path) -> Path:
-    """Give finished results a name that no run removes, beside the target if possible, and return it."""
-    for place, stem in ((target.parent, atomic.stem_of(target)), (temporary.parent, INSIDE)):
-        kept, number = place / f"{stem}.unsaved", 1
-        while os.path.lexists(kept):
-            number += 1
-            kept = place / f"{stem}.unsaved-{number}"
-        with suppress(OSError):
-            os.rename(temporary, kept)
-            return kept
+    """Give finished results a name that no run removes, and return it."""
+    unsaved = f"{atomic.stem_of(target)}.unsaved"
+    kept, number = target.with_name(unsaved), 1
+    while os.path.lexists(kept):
+        number += 1
+        kept = target.with_name(f"{unsaved}-{number}")
+    with suppress(OSError):
+        os.rename(temporary, kept)
+        return kept
     return temporary
 
 
-def _make(stack: ExitStack, folder: Path) -> None:
-    """Create a folder and its parents; new ones are removed again if they stay empty."""
+def _lock(stack: ExitStack, target: Path) -> str:
+    """Lock the place of results, and return the first part of the names of temporary files there."""
+    folder, stem = target.parent, atomic.stem_of(target)
     missing = [one for one in (folder, *folder.parents) if not os.path.lexists(one)]
     stack.callback(_remove_empty, missing)
     folder.mkdir(parents=True, exist_ok=True)
+    if stack.enter_context(atomic.lock(folder / f".{stem}.lock")):
+        atomic.sweep(folder, stem)
+    return stem
 
 
 def _remove_empty(folders: list[Path]) -> None:
@@ -197,80 +177,61 @@ def _remove_empty(folders: list[Path]) -> None:
             folder.rmdir()
 
 
-def _lock_folder(stack: ExitStack, target: Path) -> None:
-    """Lock the output folder, inside and beside it; beside an existing one, locks may be forbidden."""
-    if target.is_dir():
-        _lock(stack, target, INSIDE)
-        with suppress(OSError):
-            _lock(stack, target.parent, atomic.stem_of(target))
-    else:
-        _lock(stack, target.parent, atomic.stem_of(target))
-
-
-def _lock(stack: ExitStack, folder: Path, stem: str) -> None:
-    if stack.enter_context(atomic.lock(folder / f".{stem}.lock")):
-        atomic.sweep(folder, stem)
-
-
-def _file_state(path: Path) -> State | None:
-    with suppress(FileNotFoundError):
-        return _state(os.lstat(path))
-    return None
-
-
-def _folder_state(folder: Path) -> dict[str, State] | None:
-    """Return the state of everything in a folder except this run's own files; None if there is no folder."""
-    if _file_state(folder) is None:
+def _state(path: Path) -> Any:
+    """Return the state of a file, or of everything in a folder; None if there is nothing."""
+    if not os.path.lexists(path):
         return None
-    entries = (one for one in os.scandir(folder) if one.name != LOCK and not atomic.is_part(one.name, INSIDE))
-    return {entry.name: _state(entry.stat(follow_symlinks=False)) for entry in entries}
+    if path.is_dir():
+        return {entry.name: _facts(entry.stat(follow_symlinks=False)) for entry in os.scandir(path)}
+    return _facts(os.lstat(path))
 
 
-def _state(found: os.stat_result) -> State:
+def _facts(found: os.stat_result) -> tuple[int, int, int, int]:
+    """Return inode, time, size and mode, which change if another file replaces this one."""
     return found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode
 
 
-def _check_own(folder: Path, state: dict[str, State], own: Collection[str]) -> None:
-    foreign = [name for name, (*_, mode) in state.items() if name not in own or not stat.S_ISREG(mode)]
+def _own_state(folder: Path, own: Collection[str]) -> Any:
+    """Return the state of a folder, and refuse one with files of others."""
+    state = _state(folder)
+    foreign = [name for name, (*_, mode) in (state or {}).items() if name not in own or not stat.S_ISREG(mode)]
     if foreign:
         names = ", ".join(sorted(foreign)[:3])
         raise SettingError(f"{folder} contains other files ({names}). Choose another ⟦out⟧, new or empty.")
+    return state
 
 
-def _check_same(now: Any, before: Any) -> None:
-    if now != before:
+def _check_same(path: Path, before: Any) -> None:
+    if _state(path) != before:
         raise FileExistsError(errno.EEXIST, "something else was written there in the meantime")
 
 
-def _finish_killed_run(target: Path, own: Collection[str], force: bool) -> None:
-    """Complete the replacement of results by those that a killed run had finished."""
-    for folder in (target / NEW, target / MOVING):
-        if folder.is_dir():
-            _check_own(folder, _folder_state(folder) or {}, own)
-    if (target / NEW).is_dir():
-        old = [name for name in own if (target / name).is_file()]
-        if old and not force:
-            raise SettingError(
-                f"A run was killed while replacing the results in {target}. The new results are complete in "
-                f"{target / NEW}. Complete the replacement with ⟦force=True⟧, or choose another ⟦out⟧."
-            )
-        _replace_old(target, old)
-    elif (target / MOVING).is_dir():
-        _move_in(target)
+def _check_replaceable(target: Path, path: Path) -> None:
+    """Refuse a folder that cannot be renamed, or that is protected."""
+    if os.path.ismount(target) or target.samefile("."):
+        raise SettingError(FIXED.format(path=path, inside=path / "results"))
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
-def _replace_old(target: Path, old: Collection[str]) -> None:
-    """Remove old files without a successor, then move the new ones into place."""
-    atomic.sync(target)
-    for name in old:
-        if not (target / NEW / name).exists():
-            (target / name).unlink(missing_ok=True)
-    os.rename(target / NEW, target / MOVING)
-    _move_in(target)
+def _restore(earlier: Path, target: Path, own: Collection[str]) -> None:
+    """Put earlier results back, if the run that was to replace them was killed before it did."""
+    if earlier.is_dir():
+        _own_state(earlier, own)
+        # Fails if the target is there and not empty.
+        with suppress(OSError):
+            os.rename(earlier, target)
 
 
-def _move_in(target: Path) -> None:
-    for file in sorted((target / MOVING).iterdir()):
-        os.replace(file, target / file.name)
-    atomic.sync(target)
-    (target / MOVING).rmdir()
+def _replace(earlier: Path, before: Any, temporary: Path, target: Path) -> None:
+    """Rename new results to the name of earlier ones, which get it back if this fails."""
+    shutil.copymode(target, temporary)
+    os.rename(target, earlier)
+    try:
+        # Now nobody can add a file any more.
+        _check_same(earlier, before)
+        os.rename(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.rename(earlier, target)
+        raise

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..containers import ColumnSource
-from ..foundation.messages import clip_message, count, listing, shorten
+from ..foundation.messages import Text, clip_message, count, listing, shorten
 from ..targets import SURVIVAL, find_target
 from .file_access import check_labels
 from .messy_cells import OUTSIDE
@@ -61,7 +61,7 @@ def interpret(
     choose_samples(raw, choices.merge, choices.exclude_class, choices.exclude_samples, where)
     table = _table(raw, where, request, choices)
     check_positive(table, choices.positive)
-    notes = [clip_message(note) for note in table.notes]
+    notes: list[str] = [Text(clip_message(note)) for note in table.notes]
     substitutes = [note for note in notes if OUTSIDE in note]
     notes = [note for note in notes if OUTSIDE not in note]
     return replace(table, label=label, positive=choices.positive, notes=notes, substitutes=substitutes)

@@ -12,7 +12,6 @@ from ..targets.intervals import fraction_interval
 from ..targets.samples import Pooled, Prediction
 from ..validation.baseline_comparison import MODEL
 from ..validation.comparison import Comparison
-from ..validation.pooling import pool
 
 GRID = np.linspace(0.0, 1.0, 101)
 N_RESAMPLES = 400
@@ -79,7 +78,7 @@ class HeldOutClasses(NamedTuple):
 
 def held_out_classes(comparison: Comparison) -> HeldOutClasses | None:
     """Return the predicted class and probabilities of each sample; None if the method predicts none."""
-    found = pool(comparison, describe_method(comparison))
+    found = comparison.pooled[describe_method(comparison)]
     if found is None or found.prediction.probabilities is None:
         return None
     own, chances = found.samples, found.prediction.probabilities

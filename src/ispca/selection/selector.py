@@ -15,6 +15,7 @@ from ..fitted_parts import take_apart
 from ..fitting.comparison_inputs import resumable_seed
 from ..fitting.fit_and_predict import clone_with_seed, fit_timed
 from ..fitting.runner import Work
+from ..foundation.messages import Text
 from ..foundation.parameters import fit_context
 from ..foundation.splits import Split, make_fold_splits
 from ..inputs.checks import known_names
@@ -248,7 +249,7 @@ class ProjectionSelector(PanelResults):
 
     def _conclude(self, suggested: suggestion.Suggestion) -> None:
         """Set the suggested size, its explanation and the groups of its features."""
-        self.n_features_, self.message_ = suggested
+        self.n_features_, self.message_ = suggested[0], Text(suggested[1])
         size = self.n_features_
         found, error = self._exchanges(size, range(size)), self._error(size) if size else 0.0
         self.groups_ = groups_table(self.panels_[size], found, error, self._names())

@@ -81,7 +81,7 @@ def suggest_size(differences: Differences, n_always: int, more_features: bool) -
         )
     size = int(np.argmax(mean[smallest:])) + smallest
     advice = (
-        "Raise max_features to examine larger submodels."
+        "Raise ⟦max_features⟧ to examine larger submodels."
         if more_features
         else "More features are not available: the reference uses them in a way that a submodel cannot reproduce."
     )
@@ -140,7 +140,7 @@ def draws_message(halves: Floats, error: float, n_draws: int, sample_weight: Flo
         return ""
     return (
         f"Two halves of the draws give the largest submodel different held-out log densities ({first:.3f} and "
-        f"{second:.3f}). Raise n_draws above {n_draws}."
+        f"{second:.3f}). Raise ⟦n_draws⟧ above {n_draws}."
     )
 
 

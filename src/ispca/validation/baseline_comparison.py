@@ -25,7 +25,7 @@ from ..targets.measures import Measure
 from ..targets.samples import Prediction
 from .comparison import Comparison, run_comparison
 from .failed_fits import fair_scores
-from .pooling import pool, pooled_difference
+from .pooling import pooled_difference
 
 MODEL, LASSO, COVARIATES, BASE_RATE = "this model", "lasso", "covariates only", "base rate"
 # With the mixture of all methods, the model is called after its components.
@@ -188,10 +188,11 @@ def covariate_gain(
     """
     if COVARIATES not in comparison.methods:
         return None
-    own, alone = (pool(comparison, name) for name in (method or comparison.methods[0], COVARIATES))
+    method = method or comparison.methods[0]
+    own, alone = comparison.pooled[method], comparison.pooled[COVARIATES]
     if own is None or alone is None:
         return None
-    judgment = comparison.target.judge(own)
+    judgment = comparison.judgment(method)
     measure, difference = judgment.measure, pooled_difference(judgment.measure, own, alone)
     if not judgment.judged or not np.isfinite(difference.low):
         return None

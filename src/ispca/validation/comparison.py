@@ -24,11 +24,12 @@ from ..plots.plot_arguments import DOCS
 from ..targets import Target, find_target
 from ..targets.intervals import split_interval
 from ..targets.measures import UNLIMITED, Limits, difference_limits, goodness
-from ..targets.samples import HeldOut, Prediction, Samples
+from ..targets.samples import HeldOut, Pooled, Prediction, Samples
+from ..targets.target import Judgment
 from ..targets.target_and_prediction_checks import check_offset, check_weights
 from .comparison_text import comparison_html, comparison_text
 from .failed_fits import base_rate, failure_text, fair_scores, held_out_part
-from .pooling import pooled_columns
+from .pooling import pool, pooled_columns
 from .winner import BestMethod, best_method
 
 
@@ -106,6 +107,22 @@ class Comparison:
         tested = np.concatenate([split.test for split in self.splits])
         every = np.unique(np.concatenate([tested, *(split.train for split in self.splits)]))
         return len(self.splits) > 1 and np.array_equal(np.sort(tested), every)
+
+    @cached_property
+    def pooled(self) -> dict[str, Pooled | None]:
+        """The held-out predictions of each method in all splits together; None if it failed in every one."""
+        return {method: pool(self, method) for method in self.methods}
+
+    def judgment(self, method: str) -> Judgment:
+        """Return what a verdict says about a method that did not fail in every split."""
+        found = self.pooled[method]
+        if found is not None and method not in self._judgments:
+            self._judgments[method] = self.target.judge(found)
+        return self._judgments[method]
+
+    @cached_property
+    def _judgments(self) -> dict[str, Judgment]:
+        return {}
 
     @property
     def test_to_train(self) -> float:

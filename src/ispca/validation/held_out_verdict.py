@@ -16,7 +16,7 @@ from ..targets.target import Judgment, interval_text, known
 from .baseline_comparison import BASE_RATE, COMBINED, COMPONENTS, COVARIATES
 from .calibration import recalibrate, value_slope
 from .comparison import Comparison
-from .pooling import pool, pooled_difference
+from .pooling import pooled_difference
 
 NOT_BETTER = "this is not significantly better than the base rate."
 
@@ -51,10 +51,10 @@ def verdict(comparison: Comparison, *, method: str | None = None) -> dict[str, A
         measure or in that of the verdict.
     """
     method = method or comparison.methods[0]
-    found = pool(comparison, method)
+    found = comparison.pooled[method]
     if found is None:
         return _failure(comparison, method)
-    own = comparison.target.judge(found)
+    own = comparison.judgment(method)
     better = own.better
     sentences = [judged_sentence(own)]
     winner = better_method(comparison, method) if own.judged else None
@@ -91,10 +91,10 @@ def components_alone(comparison: Comparison) -> dict[str, Any] | None:
     """
     if COMPONENTS not in comparison.methods:
         return None
-    combined, own = pool(comparison, COMBINED), pool(comparison, COMPONENTS)
+    combined, own = comparison.pooled[COMBINED], comparison.pooled[COMPONENTS]
     if combined is None or own is None:
         return None
-    headline, better = comparison.target.judge(combined), comparison.target.judge(own).better
+    headline, better = comparison.judgment(COMBINED), comparison.judgment(COMPONENTS).better
     measure = headline.measure
     more = (own.base_rate,) if measure.of_base_rate else ()
     value = measure.score(own.held_out, own.prediction, *more)
@@ -162,10 +162,10 @@ def paired_difference(comparison: Comparison, method: str, other: str) -> tuple[
     mixture is so similar to its parts that their densities differ clearly even if the difference hardly matters:
     with it, only the measure of the verdict counts.
     """
-    own, rival = pool(comparison, method), pool(comparison, other)
+    own, rival = comparison.pooled[method], comparison.pooled[other]
     if own is None or rival is None:
         return comparison.main_metric, UNKNOWN
-    measures = [comparison.target.judge(own).measure]
+    measures = [comparison.judgment(method).measure]
     if COMBINED not in (method, other):
         measures.insert(0, comparison.target.measures[comparison.main_metric])
     found = [(measure.name, pooled_difference(measure, own, rival)) for measure in measures]
@@ -174,15 +174,13 @@ def paired_difference(comparison: Comparison, method: str, other: str) -> tuple[
 
 def _superior(comparison: Comparison, method: str, winner: str, own: Judgment) -> str:
     """Say that another method is clearly better, with both values."""
-    rival, measure = pool(comparison, winner), own.measure
-    assert rival is not None
-    theirs, ours = comparison.target.judge(rival).estimate.value, own.estimate.value
+    measure, theirs, ours = own.measure, comparison.judgment(winner).estimate.value, own.estimate.value
     if own.judged and theirs > ours and measure.show(theirs) != measure.show(ours):
         name, high, low = measure.phrase or measure.title, measure.show(theirs), measure.show(ours)
     else:
         # The measure of the comparison sees more, such as the probabilities.
         main = comparison.target.measures[comparison.main_metric]
-        both = [pool(comparison, item) for item in (winner, method)]
+        both = [comparison.pooled[item] for item in (winner, method)]
         name = main.title
         high, low = (f"{main.score(item.held_out, item.prediction):.3g}" for item in both if item is not None)
     return f"{_start(winner)} is clearly better: {name} {high} instead of {low}."

@@ -102,7 +102,7 @@ def _means(prediction: Prediction, places: Indices, often: Indices) -> Predictio
 
 def pooled_estimates(comparison: Comparison, method: str) -> dict[str, Estimate]:
     """Return the measures of a comparison over all held-out samples, with their intervals, for one method."""
-    found = pool(comparison, method)
+    found = comparison.pooled[method]
     if found is None:
         return {}
     known = comparison.target.measures
@@ -130,11 +130,10 @@ def pooled_difference(measure: Measure, own: Pooled, rival: Pooled, *, signed: b
 
 def pooled_columns(comparison: Comparison, name: str) -> dict[str, Floats]:
     """Return a measure of every method and its difference from the baseline, with intervals, as columns."""
-    measure, base = comparison.target.measures[name], pool(comparison, comparison.baseline)
+    measure, base = comparison.target.measures[name], comparison.pooled[comparison.baseline]
     values, differences = [], []
-    for method in comparison.methods:
+    for found in comparison.pooled.values():
         value = difference = UNKNOWN
-        found = pool(comparison, method)
         if found is not None:
             value = measure_intervals(found.held_out, found.prediction, {name: measure}).get(name, UNKNOWN)
             difference = UNKNOWN if base is None else pooled_difference(measure, found, base, signed=True)

@@ -10,7 +10,6 @@ from ..foundation.arrays import Floats, Indices
 from ..foundation.messages import count, short_name
 from ..targets.measures import Measure
 from ..targets.samples import Pooled
-from .pooling import pool
 
 if TYPE_CHECKING:
     from .comparison import Comparison
@@ -106,7 +105,7 @@ def best_method(
     """
     name = comparison.main_metric if measure is None else measure
     chosen_by = comparison.target.choose_measures(name)[name]
-    pooled = {method: found for method in comparison.methods if (found := pool(comparison, method)) is not None}
+    pooled = {method: found for method, found in comparison.pooled.items() if found is not None}
     values = {name: value for name, found in pooled.items() if np.isfinite(value := _value(chosen_by, found))}
     if len(values) < 2:
         return None
