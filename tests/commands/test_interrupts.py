@@ -33,7 +33,7 @@ INTERRUPTED = """
     from ispca.__main__ import main
     sys.exit(main())
 """
-SMALL = ["--max-size", "2", "--folds", "8", "--draws", "40"]
+SMALL = ["--max-size", "2", "--folds", "4", "--draws", "40"]
 SECONDS = 120
 
 
