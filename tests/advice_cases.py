@@ -314,12 +314,6 @@ OF_MODELS = {
         lambda study: (columns()(study), Path("p.csv").write_text("mine")),
         2,
     ),
-    "what predicts": Case(
-        "ispca predict results table.csv",
-        "Pass --model components to predict by the components alone",
-        ("ispca predict results table.csv --model components",),
-        columns(),
-    ),
     "missing value of a new sample": Case(
         "ispca predict results table.csv",
         "Pass --missing mean .*, or --missing rows",
