@@ -14,7 +14,7 @@ from ..foundation.messages import Listener, count, listing
 from ..foundation.progress import waiting
 from ..models.posterior_predictor import PosteriorModel
 from ..readers import Table, TableError
-from ..readers.target import observed_values, survival
+from ..readers.target_column import observed_values, survival
 from ..targets import TARGETS, Target, find_target
 from ..targets.classes import class_order
 from ..targets.intervals import measure_intervals

@@ -34,7 +34,7 @@ from .requests_and_uploads import (
 from .run_folders import GONE, RESULTS, as_found, discard, empty_trash, is_repeatable, trash_count, write_mark
 from .security import REPORT_POLICY
 from .server_settings import ServerSettings
-from .store import ACTIVE, DONE, QUEUED, Run, Store, in_thread, new_run
+from .store import ACTIVE, DONE, QUEUED, Run, RunStore, in_thread, new_run
 
 LONGEST_RUN_NAME = 120
 MOST_WAITING = 100
@@ -46,7 +46,7 @@ SHOWN = ("id", "kind", "name", "state", "parent", "created", "started", "ended",
 class Api:
     """The routes, for one server."""
 
-    def __init__(self, settings: ServerSettings, store: Store, processes: Processes) -> None:
+    def __init__(self, settings: ServerSettings, store: RunStore, processes: Processes) -> None:
         self._settings, self._store, self._processes = settings, store, processes
 
     def routes(self) -> list[Route]:

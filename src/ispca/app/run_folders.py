@@ -19,7 +19,7 @@ from typing import Any, TypeVar, get_origin, get_type_hints
 from ..foundation import atomic as atomic
 from ..foundation.messages import count
 from .server_settings import ServerSettings
-from .store import ACTIVE, DONE, FAILED, INTERRUPTED, QUEUED, STATES, Run, Store, Upload
+from .store import ACTIVE, DONE, FAILED, INTERRUPTED, QUEUED, STATES, Run, RunStore, Upload
 
 MARK = "ispca.json"
 KINDS = ("fit", "compare", "predict")
@@ -81,7 +81,7 @@ def _is_valid(record: Run | Upload) -> bool:
     return texts and record.kind in KINDS and record.state in STATES
 
 
-def rebuild(settings: ServerSettings, store: Store) -> None:
+def rebuild(settings: ServerSettings, store: RunStore) -> None:
     """Make the database agree with the folders, which have the last word if it was lost or comes from a backup."""
     _mark_all(settings, store)
     uploads, runs = {upload.id for upload in store.uploads()}, {run.id: run for run in store.runs()}
@@ -101,7 +101,7 @@ def rebuild(settings: ServerSettings, store: Store) -> None:
             store.delete_run(folder.name)
 
 
-def _list_again(store: Store, folder: Path, run: Run, listed: Run | None) -> None:
+def _list_again(store: RunStore, folder: Path, run: Run, listed: Run | None) -> None:
     if listed is None and run.state == QUEUED and not _exist(folder, COMMAND, *OUTCOME):
         # A killed server had just begun to prepare it.
         return atomic.remove(folder)
@@ -118,7 +118,7 @@ def _list_again(store: Store, folder: Path, run: Run, listed: Run | None) -> Non
     return None
 
 
-def _mark_all(settings: ServerSettings, store: Store) -> None:
+def _mark_all(settings: ServerSettings, store: RunStore) -> None:
     """Mark the folders of earlier versions, which the database lists."""
     listed: list[tuple[Path, Run | Upload]] = [(settings.run_folder(run.id), run) for run in store.runs()]
     listed += [(settings.upload_folder(upload.id), upload) for upload in store.uploads()]

@@ -90,7 +90,7 @@ def new_run(
     )
 
 
-class Store:
+class RunStore:
     """The database; safe to use from several threads, and reading does not wait for writing."""
 
     def __init__(self, path: Path) -> None:

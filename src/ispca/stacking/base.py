@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..containers import ColumnSource
-from ..data_checks.similar_samples import copies_together
+from ..data_checks.copies_outliers_and_drift import copies_together
 from ..families.survival_target import refuse_survival
 from ..fitted_parts import take_apart
 from ..fitting.comparison_inputs import checked_data, named_estimators, resumable_seed, target_is_classes
