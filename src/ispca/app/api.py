@@ -238,7 +238,7 @@ class Api:
         """Return a run with its progress and results."""
         run = self._run(request)
         folder = self._settings.run_folder(run.id)
-        waiting, found = self._store.waiting(), self._brief(run) | run_folders.told(folder)
+        waiting, found = self._store.waiting(), self._brief(run) | run_folders.read_progress(folder)
         if run.state == QUEUED:
             # Those are of an earlier attempt.
             found["stages"] = []

@@ -202,7 +202,7 @@ def _trash(settings: ServerSettings) -> Iterator[Path]:
                 yield from [folder for folder in _folders(day) if read_mark(folder, Run) is not None]
 
 
-def told(folder: Path) -> dict[str, Any]:
+def read_progress(folder: Path) -> dict[str, Any]:
     """Return the stages and notes of a run so far, and its error: problem, advice, and the control to change."""
     found = _json(folder / PROGRESS)
     return {"stages": [], "notes": [], "error": None} | (found if isinstance(found, dict) else {})
@@ -228,7 +228,7 @@ def files(folder: Path) -> list[dict[str, Any]]:
 
 def error_text(folder: Path, code: int = 1) -> str:
     """Return why a run failed in one text; its exit code is the number of the error if the disk was full."""
-    found = told(folder)["error"]
+    found = read_progress(folder)["error"]
     if found is not None:
         return f"{found['problem']} {found['advice']}".strip()
     with suppress(OSError):

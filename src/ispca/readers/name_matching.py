@@ -67,7 +67,7 @@ def one_to_one(names: Sequence[str], others: Sequence[str]) -> tuple[dict[str, i
         return by_rule[best], best
     for fold, at_start in product((_fold, _trim), (True, False)):
         ours, theirs = [_parts(fold(name)) for name in names], [_parts(fold(name)) for name in others]
-        for of_ours, of_theirs in (_shortened(ours, theirs, at_start), _shortened(theirs, ours, at_start)[::-1]):
+        for of_ours, of_theirs in (_shorten(ours, theirs, at_start), _shorten(theirs, ours, at_start)[::-1]):
             pairs = _common(of_ours, of_theirs)
             if pairs is None:
                 continue
@@ -103,7 +103,7 @@ def _parts(name: str) -> Parts:
     return tuple(part.lstrip("0") or "0" if part[0].isdigit() else part for part in _PART.findall(name))
 
 
-def _shortened(long: Sequence[Parts], short: Sequence[Parts], at_start: bool) -> tuple[list[Parts], list[Parts]]:
+def _shorten(long: Sequence[Parts], short: Sequence[Parts], at_start: bool) -> tuple[list[Parts], list[Parts]]:
     """Return the long names, each reduced to the longest short name at its start (or end), and the short names.
 
     A number alone proves little, because names of genes contain numbers, too: half of all names must match by one.

@@ -181,7 +181,7 @@ class Stacked(Predictions, BaseEstimator):
         self._held_out = np.concatenate([split.test for split in splits])
         work = Work({name: in_fold(item) for name, item in named.items()}, samples, target, splits, seed)
         outcomes = run(work, self.resume, self.n_jobs, "Stacking")
-        named = {name: item for name, item in named.items() if self._worked(name, outcomes, len(splits))}
+        named = {name: item for name, item in named.items() if self._is_usable(name, outcomes, len(splits))}
         if not named:
             errors = (outcome.error for outcome in outcomes.values() if isinstance(outcome, Failure))
             reason = next((f"The first error: {error}" for error in errors), "None gives finite intervals.")
@@ -227,7 +227,7 @@ class Stacked(Predictions, BaseEstimator):
         self._finish(samples, target, predictions)
         return self
 
-    def _worked(self, name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
+    def _is_usable(self, name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
         """Return whether a candidate has a density in every fold; otherwise warn or raise."""
         for number in range(n_splits):
             outcome = outcomes[number, name]
