@@ -162,7 +162,7 @@ class RunStore:
 
     def write(self) -> None:
         """Write what has happened to runs, or raise an error and keep it for the next time."""
-        for id, end in list(self._ends.items()):
+        for id, end in dict(self._ends).items():
             names = ", ".join(f"{name} = ?" for name in end)
             self._change(f"UPDATE runs SET {names} WHERE id = ?", (*end.values(), id))
             with self._noting:
