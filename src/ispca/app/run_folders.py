@@ -102,7 +102,8 @@ def rebuild(settings: ServerSettings, store: RunStore) -> None:
 
 
 def _list_again(store: RunStore, folder: Path, run: Run, listed: Run | None) -> None:
-    if listed is None and run.state == QUEUED and not _exist(folder, COMMAND, *OUTCOME):
+    prepared = any((folder / name).exists() for name in (COMMAND, *OUTCOME))
+    if listed is None and run.state == QUEUED and not prepared:
         # A killed server had just begun to prepare it.
         return atomic.remove(folder)
     if run.state in ACTIVE and (folder / RESULT).exists():
@@ -126,10 +127,6 @@ def _mark_all(settings: ServerSettings, store: RunStore) -> None:
         if folder.is_dir() and not folder.is_symlink() and not os.path.lexists(folder / MARK):
             with suppress(OSError):
                 write_mark(folder, record)
-
-
-def _exist(folder: Path, *names: str) -> bool:
-    return any((folder / name).exists() for name in names)
 
 
 def _folders(parent: Path) -> Iterator[Path]:

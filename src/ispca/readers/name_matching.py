@@ -30,10 +30,6 @@ def _without_x(name: str) -> str:
     return re.sub(r"^x\.?(?=\d)", "", _fold(name)).lstrip(".")
 
 
-def _without_zeros(name: str) -> str:
-    return re.sub(r"(?<!\d)0+(?=\d)", "", _without_x(name))
-
-
 def _trim(name: str) -> str:
     name = re.split(r"[/\\]", name.strip().casefold())[-1]
     while (shorter := _FILE.sub("", name)) != name and shorter:
@@ -49,7 +45,7 @@ def _without_suffix(name: str) -> str:
 RULES: dict[str, Callable[[str], str]] = {
     "in case or separators": _fold,
     "in separators or a leading X": _without_x,
-    "in leading zeros": _without_zeros,
+    "in leading zeros": lambda name: re.sub(r"(?<!\d)0+(?=\d)", "", _without_x(name)),
     "in a suffix": _without_suffix,
 }
 
