@@ -40,7 +40,7 @@ def supervised_step(
     best = search(design, workers, state, scores, settings)
     state = deflate(design, workers, state, best.component, (best.features, best.direction), response.columns)
     if test is not None:
-        test.deflated(state, workers)
+        test.note_component(state, workers)
     step = Step(
         True,
         largest,

@@ -216,11 +216,11 @@ def _lanczos(product: Callable[[Floats], Floats], count: int, basis: Floats, len
     size = len(basis)
     start = project_off(basis, np.cos(np.arange(size, dtype=np.float64)))
 
-    def shifted(vector: Floats) -> Floats:
+    def shift(vector: Floats) -> Floats:
         # Convergence is relative to each eigenvalue, and zero eigenvalues, rounding noise, would never converge.
         return product(vector) / length**2 + vector
 
-    operator = LinearOperator((size, size), matvec=shifted, dtype=np.float64)
+    operator = LinearOperator((size, size), matvec=shift, dtype=np.float64)
     try:
         vectors: Floats = eigsh(operator, k=count, v0=start)[1]
     except ArpackError:
