@@ -55,7 +55,7 @@ TARGETS = {
 }
 
 
-def confounded(family, rng):
+def make_confounded(family, rng):
     """Return features and a target that depend on a covariate, the last column, and on nothing in common else."""
     covariate = rng.normal(size=N_SAMPLES)
     features = rng.normal(size=(N_SAMPLES, N_FEATURES)) + 0.7 * covariate[:, None]
@@ -64,7 +64,7 @@ def confounded(family, rng):
 
 def p_values(family, seed):
     """Return the p-values of one data set: without the covariate, and adjusted for it."""
-    X, y = confounded(family, np.random.default_rng([seed, len(family)]))
+    X, y = make_confounded(family, np.random.default_rng([seed, len(family)]))
     options = {"kind": "maximum", "family": family, "n_permutations": N_PERMUTATIONS, "random_state": seed}
     return score_test(X[:, :-1], y, **options).p_value, score_test(X, y, adjust=[-1], **options).p_value
 

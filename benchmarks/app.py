@@ -22,7 +22,7 @@ from app_server import Server
 SAMPLES, FEATURES, STARTS = 200, 33_000, 5
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+def measure_time(work: Callable[[], Any]) -> tuple[float, Any]:
     start = time.perf_counter()
     found = work()
     return time.perf_counter() - start, found
@@ -30,9 +30,9 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def start(folder: Path) -> tuple[float, float]:
     """Return the seconds until the address is printed, and then of the first page."""
-    up, server = timed(lambda: Server(folder))
+    up, server = measure_time(lambda: Server(folder))
     with server:
-        first, answer = timed(lambda: server.request("GET", "/"))
+        first, answer = measure_time(lambda: server.request("GET", "/"))
     assert answer[0] == 200
     return up, first
 
@@ -56,12 +56,12 @@ def main() -> None:
         print(f"first page        {statistics.median(first for _, first in starts):6.3f} s")
         size = write_table(folder / "table.csv")
         with Server(folder / "app") as server:
-            seconds, matrix = timed(lambda: server.upload((folder / "table.csv").read_bytes(), "table.csv"))
+            seconds, matrix = measure_time(lambda: server.upload((folder / "table.csv").read_bytes(), "table.csv"))
             print(f"upload            {size / seconds:6.0f} MB/s ({size:.0f} MB)")
             # The worker that waits in advance has been started by now.
             time.sleep(3)
             for options in ({}, {"target": "diagnosis"}):
-                seconds, (status, found) = timed(
+                seconds, (status, found) = measure_time(
                     lambda chosen=options: server.api("POST", "/preview", {"matrix": matrix, "options": chosen})
                 )
                 assert status == 200, found

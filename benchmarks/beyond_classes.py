@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.metrics import d2_tweedie_score
 
 from benchmarks.beyond_methods import PROBLEMS, Problem
-from ispca.fitting.fit_and_predict import converged
+from ispca.fitting.fit_and_predict import has_converged
 from ispca.targets import TARGETS
 from ispca.targets.intervals import split_interval
 from ispca.validation import compare
@@ -76,7 +76,7 @@ def fit_split(name: str, number: int, method: str, target: Path) -> None:
         found["d2"] = float(d2_tweedie_score(problem.y[split[1]], prediction.value, power=1))
     found["seconds"] = time.process_time() - start
     found["failed"] = [error for _, _, error in result.errors]
-    found["converged"] = prediction is None or converged(prediction)
+    found["converged"] = prediction is None or has_converged(prediction)
     temporary = target.with_suffix(".part")
     temporary.write_text(json.dumps(found))
     os.replace(temporary, target)

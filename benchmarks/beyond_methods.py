@@ -157,7 +157,7 @@ def beer() -> Problem:
     return Problem(data.data, data.target, "survival", event_folds(data.target, 3), survival_methods())
 
 
-def simulated() -> Problem:
+def simulate() -> Problem:
     """Return simulated survival: 60 of 2,000 genes, in two modules, change the hazard; so do age and sex."""
     data = make_survival(150, 2000, random_state=1)
     relevant = FunctionTransformer(columns_of, kw_args={"columns": np.flatnonzero(data.relevant)})
@@ -200,7 +200,7 @@ def riboflavin() -> Problem:
 
 PROBLEMS: dict[str, Callable[[], Problem]] = {
     "surv-beer": beer,
-    "simulated": simulated,
+    "simulated": simulate,
     "count-blog": blog,
     "reg-riboflavin": riboflavin,
 }

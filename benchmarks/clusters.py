@@ -50,7 +50,7 @@ def problem(n: int, n_features: int, width: int) -> tuple[Any, np.ndarray]:
     return X, y
 
 
-def timed(n: int, n_features: int, n_workers: int) -> dict[str, float]:
+def measure_time(n: int, n_features: int, n_workers: int) -> dict[str, float]:
     """Return wall-clock seconds and CPU seconds of a fit, the best of several."""
     width = wrap(da.zeros((n, n_features), dtype=np.float32)).width
     options = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": None}
@@ -123,7 +123,7 @@ def main() -> None:
     constants()
     walls, idle = [], []
     for n_workers in (1, 2):
-        found = timed(options.samples, options.features * n_workers, n_workers)
+        found = measure_time(options.samples, options.features * n_workers, n_workers)
         walls.append(found["wall"])
         # What a quiet machine with a core for each process would take, if nothing overlaps.
         idle.append(found["client"] + found["workers"] / n_workers)

@@ -143,7 +143,7 @@ def simulate(design: Design, seed: Seed) -> tuple[Truth, Samples, Samples, Sampl
     return truth, truth.draw(rng, N_SAMPLES), truth.draw(rng, N_NEW), truth.draw(rng, N_SAMPLES)
 
 
-def fitted(design: Design, reduction: ISPCA, Z: np.ndarray, y: np.ndarray, seed: Seed) -> Any:
+def fit_model(design: Design, reduction: ISPCA, Z: np.ndarray, y: np.ndarray, seed: Seed) -> Any:
     """Return the pipeline of a fitted reduction and a model that learns from the scores Z."""
     regression = HorseshoeClassifier if design.classes else HorseshoeRegressor
     return make_pipeline(reduction, regression(**CHAINS, random_state=seed[1]).fit(Z, y))
@@ -159,7 +159,7 @@ def measure(design: Design, seed: Seed) -> Scores:
         Z = reduction.fit_transform(X, y)
         # Methods that agree on the training scores agree on everything.
         if Z.tobytes() not in known:
-            known[Z.tobytes()] = fit_scores(fitted(design, reduction, Z, y, seed), truth, *new)
+            known[Z.tobytes()] = fit_scores(fit_model(design, reduction, Z, y, seed), truth, *new)
         scores[name] = known[Z.tobytes()]
         # Both tests are the same for the first component, and there is nothing to cross-fit without it.
         if reduction.n_supervised_ == 0:
@@ -171,7 +171,7 @@ def measure_fresh(design: Design, seed: Seed) -> Scores:
     """Return the scores of the paper's components with a model that learns from samples they were not found in."""
     truth, train, new, (X, y) = simulate(design, seed)
     reduction = ISPCA(N_COMPONENTS, whiten=True, random_state=seed[1], **methods_for(design)[PAPER]).fit(*train)
-    return {FRESH: fit_scores(fitted(design, reduction, reduction.transform(X), y, seed), truth, *new)}
+    return {FRESH: fit_scores(fit_model(design, reduction, reduction.transform(X), y, seed), truth, *new)}
 
 
 def quietly(measured: Callable[[Design, Seed], Scores], design: Design, seed: Seed) -> Scores:

@@ -150,7 +150,7 @@ def score(explained: float) -> Callable[[Data, np.random.Generator], Data]:
     return plant
 
 
-def recoded(errors: float) -> Callable[[Data, np.random.Generator], Data]:
+def recode(errors: float) -> Callable[[Data, np.random.Generator], Data]:
     """Return a function that adds the class with a given fraction of errors."""
 
     def plant(data: Data, rng: np.random.Generator) -> Data:
@@ -229,7 +229,7 @@ PLANTED: dict[str, tuple[str, str, tuple[Base, ...], Plant]] = {
         for r in (0.95, 0.9, 0.8, 0.7)
     },
     **{
-        f"class with {100 * e:.0f}% errors": ("leak", "", (expression, breast), recoded(e))
+        f"class with {100 * e:.0f}% errors": ("leak", "", (expression, breast), recode(e))
         for e in (0.03, 0.06, 0.1)
     },
     "sex": (

@@ -38,7 +38,7 @@ def problem(n: int, n_features: int, n_factors: int, torch: Any) -> tuple[Any, n
     return X, (factors.sum(axis=1) + noise).cpu().numpy().astype(np.float64)
 
 
-def converted(X: Any, library: str) -> Any:
+def convert(X: Any, library: str) -> Any:
     """Return the tensor as an array of another library, without a copy."""
     if library == "cupy":
         import cupy
@@ -51,7 +51,7 @@ def converted(X: Any, library: str) -> Any:
     return X
 
 
-def timed(run: Any, torch: Any) -> tuple[float, Any]:
+def measure_time(run: Any, torch: Any) -> tuple[float, Any]:
     torch.cuda.synchronize()
     start = time.perf_counter()
     result = run()
@@ -68,7 +68,7 @@ def floor_seconds(X: Any, torch: Any) -> float:
             (X[:, start : start + 2**14].T @ vectors).amax()
 
     product()
-    return timed(product, torch)[0]
+    return measure_time(product, torch)[0]
 
 
 def peak_bytes(library: str, X: Any, torch: Any) -> float:
@@ -86,7 +86,7 @@ def estimator() -> ISPCA:
     return ISPCA(COMPONENTS, n_supervised=SUPERVISED, n_permutations=PERMUTATIONS, random_state=0)
 
 
-def chosen(model: ISPCA) -> list[list[int]]:
+def accepted_features(model: ISPCA) -> list[list[int]]:
     return [step.features.tolist() for step in model.steps_ if step.accepted]
 
 
@@ -95,19 +95,19 @@ def measure(library: str) -> dict[str, Any]:
     import torch
 
     X, y = problem(*SMALL, torch)
-    here = converted(X, library)
+    here = convert(X, library)
     estimator().fit(here, y)  # compile and load kernels
-    small, model = timed(lambda: estimator().fit(here, y), torch)
+    small, model = measure_time(lambda: estimator().fit(here, y), torch)
     host = X.cpu().numpy()
     estimator().fit(host, y)
-    cpu, expected = timed(lambda: estimator().fit(host, y), torch)
+    cpu, expected = measure_time(lambda: estimator().fit(host, y), torch)
     Z, Z_expected = model.transform(here), expected.transform(host)
     Z = Z.get() if library == "cupy" else np.asarray(Z.cpu() if library == "torch" else Z)
     result: dict[str, Any] = {
         "library": library,
         "small_seconds": small,
         "small_cpu_seconds": cpu,
-        "same_features": chosen(model) == chosen(expected),
+        "same_features": accepted_features(model) == accepted_features(expected),
         "largest_difference": float(np.abs(Z - Z_expected).max() / np.abs(Z_expected).max()),
     }
     X, y = problem(*LARGE, torch)
@@ -115,15 +115,15 @@ def measure(library: str) -> dict[str, Any]:
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.mem_get_info()[0]
-    here = converted(X, library)
-    result["first_seconds"], model = timed(lambda: estimator().fit(here, y), torch)
+    here = convert(X, library)
+    result["first_seconds"], model = measure_time(lambda: estimator().fit(here, y), torch)
     # The pools of all three libraries keep what they have used, and more than was in use at any moment.
     result["pool_gb"] = (before - torch.cuda.mem_get_info()[0]) / GB
     result["peak_gb"] = peak_bytes(library, X, torch) / GB
-    result["seconds"], model = timed(lambda: estimator().fit(here, y), torch)
+    result["seconds"], model = measure_time(lambda: estimator().fit(here, y), torch)
     result["supervised"] = model.n_supervised_
     model.transform(here)
-    result["transform_seconds"] = timed(lambda: model.transform(here), torch)[0]
+    result["transform_seconds"] = measure_time(lambda: model.transform(here), torch)[0]
     return result
 
 

@@ -83,23 +83,23 @@ def verdicts(means: Means, complete: bool) -> str:
     return "\n".join(lines)
 
 
-def predicted(probabilities: np.ndarray, observed: np.ndarray) -> Prediction:
+def make_prediction(probabilities: np.ndarray, observed: np.ndarray) -> Prediction:
     """Return a record of probabilities, as the measures of `compare` take it."""
     chosen = probabilities[np.arange(len(observed)), observed]
     log_density = np.log(np.maximum(chosen, SMALLEST_PROBABILITY))
     return Prediction(probabilities.argmax(axis=1), probabilities=probabilities, log_density=log_density)
 
 
-def measured(measure: Any, probabilities: np.ndarray, observed: np.ndarray) -> float:
+def measure_split(measure: Any, probabilities: np.ndarray, observed: np.ndarray) -> float:
     """Return a measure of the probabilities of one split."""
     held_out = HeldOut(observed, probabilities.shape[1])
-    return float(measure(held_out, predicted(probabilities, observed)))
+    return float(measure(held_out, make_prediction(probabilities, observed)))
 
 
 MEASURES = {"mean log predictive density": mlpd, "Brier score": brier}
 
 
-def stored(out: Path, name: str) -> dict[str, list[tuple[np.ndarray, np.ndarray]]]:
+def read_probabilities(out: Path, name: str) -> dict[str, list[tuple[np.ndarray, np.ndarray]]]:
     """Return the probabilities and the observed classes of each method, split by split."""
     found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
     for path in sorted(out.glob(f"{name}-[0-9][0-9][0-9]-*.npz")):
@@ -118,7 +118,7 @@ def stored(out: Path, name: str) -> dict[str, list[tuple[np.ndarray, np.ndarray]
 def pooled_calibration_error(splits: list[tuple[np.ndarray, np.ndarray]]) -> float:
     """Return the expected calibration error over the held-out samples of all splits, since one split has few."""
     probabilities, observed = (np.concatenate(parts) for parts in zip(*splits, strict=True))
-    return measured(calibration_error, probabilities, observed)
+    return measure_split(calibration_error, probabilities, observed)
 
 
 def head(title: str, columns: list[str]) -> list[str]:
@@ -162,14 +162,15 @@ def differences(results: dict[str, dict[str, np.ndarray]], columns: list[str]) -
 
 def report(out: Path, names: list[str]) -> str:
     """Return all tables and verdicts."""
-    found = {name: stored(out, name) for name in names}
+    found = {name: read_probabilities(out, name) for name in names}
     found = {name: methods for name, methods in found.items() if methods}
     columns = [method for method in next(iter(found.values())) if all(method in parts for parts in found.values())]
     tables, means = [], {}
     for title, measure in MEASURES.items():
         scores = {
             name: {
-                method: np.array([measured(measure, *split) for split in methods[method]]) for method in columns
+                method: np.array([measure_split(measure, *split) for split in methods[method]])
+                for method in columns
             }
             for name, methods in found.items()
         }

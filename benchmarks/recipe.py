@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.prediction_rules import PAPER, SETS, head, pooled_calibration_error
 from ispca import ISPCA, HorseshoeClassifier
 from ispca.datasets import load
-from ispca.stacking.candidates import HONEST, N_COMPONENTS, N_COMPONENTS_MANY_CLASSES, reduced
+from ispca.stacking.candidates import HONEST, N_COMPONENTS, N_COMPONENTS_MANY_CLASSES, reduction_pipeline
 from ispca.targets.intervals import split_interval
 from ispca.validation import Comparison, compare, paper_methods
 
@@ -36,7 +36,7 @@ def run_set(name: str, out: Path, n_splits: int, n_jobs: int) -> tuple[Compariso
     model = HorseshoeClassifier(retry=False)
     methods = {
         PAPER: paper_methods(count, model=model)["ISPCA"],
-        CROSS_FITTED: reduced(ISPCA(count, whiten=True, **HONEST), model),
+        CROSS_FITTED: reduction_pipeline(ISPCA(count, whiten=True, **HONEST), model),
     }
     metrics = ["mlpd", "brier"]
     result = compare(

@@ -92,7 +92,7 @@ def selection(data: PanelData, largest: int = LARGEST, n_jobs: int = 1) -> dict[
     }
 
 
-def kept(file: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def find_or_compute(file: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Return a stored result, or compute and store it."""
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -101,22 +101,28 @@ def kept(file: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def compared(name: str, store: Path, peer: tuple[str, int] | None) -> dict[str, dict[str, Any]]:
+def compare_methods(name: str, store: Path, peer: tuple[str, int] | None) -> dict[str, dict[str, Any]]:
     """Return the results of all methods on one data set."""
     data, folder = panel_data(name), store / name
-    found = {"panel": kept(folder / "panel.json", lambda: selection(data))}
-    references = kept(folder / "reference.json", lambda: {"seconds": reference_seconds(data)})
+    found = {"panel": find_or_compute(folder / "panel.json", lambda: selection(data))}
+    references = find_or_compute(folder / "reference.json", lambda: {"seconds": reference_seconds(data)})
     found["reference"] = references | {"size": data.X.shape[1], "density": found["panel"]["reference_density"]}
     for choice in ("best", "one_standard_error"):
-        found[f"lasso {choice}"] = kept(folder / f"lasso-{choice}.json", partial_peer(lasso_peer, data, choice))
+        found[f"lasso {choice}"] = find_or_compute(
+            folder / f"lasso-{choice}.json", partial_peer(lasso_peer, data, choice)
+        )
     size = found["panel"]["size"]
-    found["stability"] = kept(folder / f"stability-{size}.json", partial_peer(stability_peer, data, size))
+    found["stability"] = find_or_compute(
+        folder / f"stability-{size}.json", partial_peer(stability_peer, data, size)
+    )
     if peer is not None:
         method, largest = peer
         if not (folder / "projpred" / "size").exists():
             export(folder / "projpred", data)
         found["projpred"] = projpred(folder / "projpred", method, largest)
-        found["same"] = kept(folder / f"search-{largest}.json", lambda: {"seconds": search_seconds(data, largest)})
+        found["same"] = find_or_compute(
+            folder / f"search-{largest}.json", lambda: {"seconds": search_seconds(data, largest)}
+        )
     return found
 
 
@@ -187,7 +193,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     peer = (args.projpred[0], int(args.projpred[1])) if args.projpred else None
     for name in args.names:
-        found = compared(name, args.store, peer)
+        found = compare_methods(name, args.store, peer)
         lines = [*table(found), "", verdict(found)]
         print(f"\n{name}\n" + "\n".join(lines), flush=True)
         if args.page:

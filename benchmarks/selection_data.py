@@ -76,7 +76,7 @@ def all_draws(data: PanelData) -> list[Draws]:
     return [posterior_draws(clone(reference).fit(data.X[part], data.y[part]), data.X) for part in parts]
 
 
-def screened(X: np.ndarray, draws: Draws, number: int = N_SCREENED) -> np.ndarray:
+def screen(X: np.ndarray, draws: Draws, number: int = N_SCREENED) -> np.ndarray:
     """Return the features most correlated with the reference's mean linear predictor."""
     center = draws.predictor.mean(axis=1)
     deviation = X.std(axis=0)

@@ -20,7 +20,7 @@ from ispca.penalized import PenalizedClassifier, PenalizedRegressor, lasso
 from ispca.penalized.problem import Problem
 from ispca.targets.samples import Samples
 
-from .selection_data import PanelData, all_draws, screened, write_for_r
+from .selection_data import PanelData, all_draws, screen, write_for_r
 
 N_SUBSAMPLES = 50
 # Features of a subsample that count: the first that enter the lasso's path.
@@ -95,7 +95,7 @@ def weak_ridge_density(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, y_new: n
 def export(folder: Path, data: PanelData) -> None:
     """Fit the reference to all samples and in all folds, and leave its draws where projpred reads them."""
     draws = all_draws(data)
-    write_for_r(folder, data, draws, screened(data.X, draws[-1]))
+    write_for_r(folder, data, draws, screen(data.X, draws[-1]))
 
 
 def projpred(folder: Path, method: str, largest: int) -> dict[str, float]:

@@ -83,7 +83,7 @@ def data(rng: Any, kind: str, n: int, part: float, signal: float) -> tuple[Any, 
     return X, y
 
 
-def judged(rng: Any, kind: str, n: int, part: float, signal: float, screened: bool) -> bool | None:
+def is_called_better(rng: Any, kind: str, n: int, part: float, signal: float, screened: bool) -> bool | None:
     """Return whether the verdict calls the stand-in better than the base rate."""
     X, y = data(rng, kind, n, part, signal)
     strata = {"classification": y, "survival": y["event"] if kind == "survival" else None}.get(kind)
@@ -110,7 +110,7 @@ def main(n_repeats: int = 200) -> None:
         for kind, n, part in designs:
             for screened in (False, True):
                 rngs = (np.random.default_rng([seed, n, round(100 * part)]) for seed in range(n_repeats))
-                found = [judged(rng, kind, n, part, signal, screened) for rng in rngs]
+                found = [is_called_better(rng, kind, n, part, signal, screened) for rng in rngs]
                 better = 100 * np.mean([item is True for item in found])
                 silent = 100 * np.mean([item is None for item in found])
                 method = "screened" if screened else "all features"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .campaign import Limits, Outcome, Plan, run_campaign
 from .cases import KINDS, Case, make_case
-from .examine import documented, examine, summary
+from .examine import examine, is_documented, summary
 from .seeds import Seed, make_seeds
 
 
@@ -27,7 +27,7 @@ def main() -> int:
     plan = Plan(
         lambda number: make_case(args.seed, number, seeds, args.kinds),
         examine,
-        documented,
+        is_documented,
         summary,
         _warm_up(seeds),
     )

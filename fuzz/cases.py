@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import formats
-from .mutations import mutated
+from .mutations import mutate
 from .seeds import Seed
 
 # Kinds of files, their relative frequency, and the mutations that know their structure.
@@ -16,13 +16,13 @@ KINDS: dict[str, tuple[int, Callable[[random.Random, Seed, list[Seed]], bytes] |
     "csv": (16, None),
     "tsv": (5, None),
     "txt": (5, None),
-    "csv.gz": (7, formats.gzipped),
+    "csv.gz": (7, formats.mutate_gzip),
     "geo": (5, None),
     "10x": (5, None),
     "xlsx": (9, formats.workbook),
     "parquet": (7, None),
     # Each takes a process, because the reader opens HDF5 files in a separate process first.
-    "h5ad": (1, formats.annotated),
+    "h5ad": (1, formats.mutate_h5ad),
     "npz": (11, formats.arrays),
     "npy": (3, None),
     "bed": (3, None),
@@ -53,7 +53,7 @@ def make_case(seed: int, number: int, seeds: dict[str, list[Seed]], kinds: Itera
     if structured is not None and rng.random() < 0.75:
         content = structured(rng, chosen, seeds[kind])
     else:
-        content = mutated(rng, chosen.content, [other.content for other in seeds[kind]])
+        content = mutate(rng, chosen.content, [other.content for other in seeds[kind]])
     return Case(number, kind, chosen.suffix, content, _options(rng, chosen))
 
 

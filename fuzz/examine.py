@@ -15,7 +15,7 @@ from .cases import Case
 N_NEW = 3
 
 
-def documented(error: BaseException) -> bool:
+def is_documented(error: BaseException) -> bool:
     """Return whether an error is documented for bad files and was not caused by a lack of memory."""
     from ispca.persistence import ModelFileError
     from ispca.readers import TableError

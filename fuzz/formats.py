@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .mutations import mutated
+from .mutations import mutate
 from .seeds import Seed, annotated_file
-from .zips import bomb_member, broken_entry, gzip_bomb, pack, signed, unpack
+from .zips import bomb_member, broken_entry, gzip_bomb, pack, sign, unpack
 
 MARK = b"ispca model sha256 " + b"0" * 64
 BOMBS = 0.004
@@ -58,13 +58,13 @@ NODES: tuple[Any, ...] = (
 )
 
 
-def gzipped(rng: random.Random, seed: Seed, others: list[Seed]) -> bytes:
+def mutate_gzip(rng: random.Random, seed: Seed, others: list[Seed]) -> bytes:
     """Change the text inside a gzip file, or make it a bomb."""
     if rng.random() < BOMBS:
         return gzip_bomb(
             *rng.choice(((b"id,g1,g2,state\n", b"s,1,2,ill\n"), (b"id,g1,state\n", b'"'), (b"", b"\0")))
         )
-    text = mutated(rng, gzip.decompress(seed.content), [gzip.decompress(other.content) for other in others])
+    text = mutate(rng, gzip.decompress(seed.content), [gzip.decompress(other.content) for other in others])
     return gzip.compress(text, 1, mtime=0)
 
 
@@ -84,7 +84,7 @@ def workbook(rng: random.Random, seed: Seed, others: list[Seed]) -> bytes:
     text = members[name]
     if rng.random() < 0.6:
         text = _changed_xml(rng, text)
-    members[name] = text if rng.random() < 0.5 else mutated(rng, text, [text])
+    members[name] = text if rng.random() < 0.5 else mutate(rng, text, [text])
     return pack(members)
 
 
@@ -108,7 +108,7 @@ def _changed_xml(rng: random.Random, text: bytes) -> bytes:
     return text
 
 
-def annotated(rng: random.Random, seed: Seed, others: list[Seed]) -> bytes:
+def mutate_h5ad(rng: random.Random, seed: Seed, others: list[Seed]) -> bytes:
     """Change the arrays of an h5ad file."""
     parts = _h5ad_parts(seed.content)
     if rng.random() < 0.05:
@@ -121,7 +121,7 @@ def annotated(rng: random.Random, seed: Seed, others: list[Seed]) -> bytes:
     if "kind" in parts and rng.random() < 0.1:
         parts["kind"] = rng.choice(("csc", "csr", "coo", ""))
     content = annotated_file(parts)
-    return mutated(rng, content, [content]) if rng.random() < 0.1 else content
+    return mutate(rng, content, [content]) if rng.random() < 0.1 else content
 
 
 def _h5ad_parts(content: bytes) -> dict[str, Any]:
@@ -165,14 +165,14 @@ def _change_member(rng: random.Random, members: dict[str, bytes], name: str) -> 
         loaded = {key: np.load(io.BytesIO(values)) for key, values in members.items() if key.endswith(".npy")}
         before = dict(loaded)
         _change_some(rng, loaded)
-        members |= {key: _saved(values) for key, values in loaded.items() if values is not before[key]}
+        members |= {key: _save(values) for key, values in loaded.items() if values is not before[key]}
     elif chance < 0.85:
         members[name] = _changed_header(rng, members[name])
     else:
-        members[name] = mutated(rng, members[name], list(members.values()))
+        members[name] = mutate(rng, members[name], list(members.values()))
 
 
-def _saved(values: Any) -> bytes:
+def _save(values: Any) -> bytes:
     file = io.BytesIO()
     np.save(file, values, allow_pickle=True)
     return file.getvalue()
@@ -187,7 +187,7 @@ def _header(descr: str, shape: str, order: str = "False") -> bytes:
 def _changed_header(rng: random.Random, content: bytes) -> bytes:
     end = content.find(b"\n") + 1
     if end == 0 or rng.random() < 0.4:
-        head = mutated(rng, content[:end], [content[:end]])
+        head = mutate(rng, content[:end], [content[:end]])
     else:
         head = _header(rng.choice(DTYPES), rng.choice(HEADERS), rng.choice(("False", "True", "1")))
     return head + content[end:]
@@ -231,27 +231,27 @@ def model(rng: random.Random, seed: Seed, others: list[Seed]) -> bytes:
     if chance < BOMBS:
         number = rng.choice([name for name in members if name != "model.json"])
         choice = rng.choice(((number, _header("<f8", "(201326592,)"), bytes(8)), ("model.json", b"[", b"[],")))
-        return signed(bomb_member(seed.content, *choice, comment=MARK))
+        return sign(bomb_member(seed.content, *choice, comment=MARK))
     if chance < 0.12:
-        return signed(broken_entry(rng, seed.content))
+        return sign(broken_entry(rng, seed.content))
     if chance < 0.2:
-        return signed(mutated(rng, seed.content[:-83], [seed.content[:-83]]) + MARK)
+        return sign(mutate(rng, seed.content[:-83], [seed.content[:-83]]) + MARK)
     if chance < 0.25:
         members[rng.choice(("array99.npy", "array0.npy", "model.json", "../x"))] = rng.choice(
             list(members.values())
         )
-        return signed(pack(members, MARK))
+        return sign(pack(members, MARK))
     if chance < 0.75:
         members["model.json"] = _changed_json(rng, members["model.json"])
     if chance > 0.55:
         _change_member(rng, members, rng.choice([name for name in members if name != "model.json"]))
     method = rng.choice((zipfile.ZIP_DEFLATED,) * 18 + (zipfile.ZIP_STORED, zipfile.ZIP_BZIP2))
-    return signed(pack(members, MARK, method))
+    return sign(pack(members, MARK, method))
 
 
 def _changed_json(rng: random.Random, text: bytes) -> bytes:
     if rng.random() < 0.15:
-        return mutated(rng, text, [text])
+        return mutate(rng, text, [text])
     tree = json.loads(text)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         _change_tree(rng, tree)

@@ -33,7 +33,7 @@ TOKENS = (
 _TOKENS = tuple(token.encode() if isinstance(token, str) else token for token in TOKENS)
 
 
-def mutated(rng: random.Random, content: bytes, others: list[bytes]) -> bytes:
+def mutate(rng: random.Random, content: bytes, others: list[bytes]) -> bytes:
     """Return the content with a few random changes."""
     changed = bytearray(content)
     for _ in range(min(MOST_CHANGES, 1 + int(rng.expovariate(0.6)))):

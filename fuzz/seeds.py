@@ -45,17 +45,17 @@ def make_seeds(kinds: Iterable[str]) -> dict[str, list[Seed]]:
     return {kind: _MAKERS[kind](X, labels, ids) for kind in kinds}
 
 
-def _delimited(suffix: str, delimiter: str) -> Maker:
+def _delimited_maker(suffix: str, delimiter: str) -> Maker:
     def make(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
         texts = _texts(X, labels, ids, delimiter)
         pack = suffix.endswith(".gz")
-        seeds = [Seed(suffix, text, {"target": "state"}) for text in texts] + _described(X, labels, ids, suffix)
+        seeds = [Seed(suffix, text, {"target": "state"}) for text in texts] + _with_sheets(X, labels, ids, suffix)
         return [replace(seed, content=gzip.compress(seed.content, mtime=0)) for seed in seeds] if pack else seeds
 
     return make
 
 
-def _described(X: np.ndarray, labels: np.ndarray, ids: np.ndarray, suffix: str) -> list[Seed]:
+def _with_sheets(X: np.ndarray, labels: np.ndarray, ids: np.ndarray, suffix: str) -> list[Seed]:
     """Return a matrix, its sample sheet and a table of its features, each with what it is read with."""
     matrix = [["probe", "symbol", *ids]]
     matrix += [[name, f"S{name}", *map(str, column)] for name, column in zip(FEATURES, X.T.tolist(), strict=True)]
@@ -75,8 +75,8 @@ def _described(X: np.ndarray, labels: np.ndarray, ids: np.ndarray, suffix: str) 
 
 
 def _comma_separated(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
-    transposed = Seed(".csv", _transposed(X, labels, ids), {"target": "state", "transpose": True})
-    return [*_delimited(".csv", ",")(X, labels, ids), transposed, _messy(X, labels, ids)]
+    transposed = Seed(".csv", _transpose(X, labels, ids), {"target": "state", "transpose": True})
+    return [*_delimited_maker(".csv", ",")(X, labels, ids), transposed, _messy(X, labels, ids)]
 
 
 def _messy(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> Seed:
@@ -109,7 +109,7 @@ def _texts(X: np.ndarray, labels: np.ndarray, ids: np.ndarray, delimiter: str) -
     return ["".join(delimiter.join(row) + "\n" for row in table).encode() for table in tables]
 
 
-def _transposed(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> bytes:
+def _transpose(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> bytes:
     rows = [["gene", *ids], ["state", *labels]]
     rows += [[name, *map(str, column)] for name, column in zip(FEATURES, X.T.tolist(), strict=True)]
     return "".join(",".join(row) + "\n" for row in rows).encode()
@@ -180,7 +180,7 @@ def _parquet(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
     return plain * 20 + [Seed(".parquet", contents[2], {"supervised": False})]
 
 
-def _annotated(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
+def _make_h5ad(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
     parts = [_annotated_parts(X, labels, ids, kind) for kind in ("", "csr", "csc")]
     return [Seed(".h5ad", annotated_file(some), {"target": "state"}) for some in parts]
 
@@ -274,14 +274,14 @@ def _bed(X: np.ndarray, labels: np.ndarray, ids: np.ndarray) -> list[Seed]:
 
 _MAKERS: dict[str, Maker] = {
     "csv": _comma_separated,
-    "tsv": _delimited(".tsv", "\t"),
-    "txt": _delimited(".txt", ";"),
-    "csv.gz": _delimited(".csv.gz", ","),
+    "tsv": _delimited_maker(".tsv", "\t"),
+    "txt": _delimited_maker(".txt", ";"),
+    "csv.gz": _delimited_maker(".csv.gz", ","),
     "geo": _series_matrix,
     "10x": _tenx,
     "xlsx": _workbook,
     "parquet": _parquet,
-    "h5ad": _annotated,
+    "h5ad": _make_h5ad,
     "npz": _npz,
     "npy": _npy,
     "bed": _bed,

@@ -61,7 +61,7 @@ def broken_entry(rng: random.Random, content: bytes) -> bytes:
     return content[:start] + struct.pack("<" + code, value) + content[start + width :]
 
 
-def signed(content: bytes) -> bytes:
+def sign(content: bytes) -> bytes:
     """Return a model file with the checksum that its content has now."""
     return content[:-DIGITS] + hashlib.sha256(content[:-DIGITS]).hexdigest().encode()
 

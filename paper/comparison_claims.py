@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from .data_sets import Selection, kind, paper_sets, stand_ins
 from .experiment import OURS
 from .scores import Scores, SetScores, average
-from .verdicts import Verdict, judged, not_testable
+from .verdicts import Verdict, decide, not_testable
 
 REDUCTIONS = ("PCA", "SPCA", "ISPCA")
 # Whether these are better than the method itself is a matter of other claims.
@@ -58,7 +58,7 @@ def beats_lasso(own: Scores, selection: Selection, lasso: str) -> Verdict:
         for method, found in averages.items()
     ]
     holds = all(found.over_sets.low > 0 for found in averages.values())
-    return judged(claim, holds, "; ".join([*parts, _coverage(members, selection, paper_sets())]), rule)
+    return decide(claim, holds, "; ".join([*parts, _coverage(members, selection, paper_sets())]), rule)
 
 
 def best_on(own: Scores, selection: Selection, method: str, what: str) -> Verdict:
@@ -79,14 +79,14 @@ def best_on(own: Scores, selection: Selection, method: str, what: str) -> Verdic
     best, second = rivals[:2]
     if best == method:
         lead = average(members, method, second).given
-        return judged(claim, True, f"ahead of {second} by {lead}; {coverage}", rule)
+        return decide(claim, True, f"ahead of {second} by {lead}; {coverage}", rule)
     gap = average(members, best, method).given
     told = "" if gap.low > 0 else " (not told apart)"
     reductions = [name for name in rivals if name not in ORIGINAL_FEATURES]
     if reductions[0] == method:
         lead = average(members, method, reductions[1]).given
         told += f"; of the reductions it is the best, ahead of {reductions[1]} by {lead}"
-    return judged(claim, False, f"{best} is ahead of it by {gap}{told}; {coverage}", rule)
+    return decide(claim, False, f"{best} is ahead of it by {gap}{told}; {coverage}", rule)
 
 
 def overfits(scores: Scores, selection: Selection, name: str) -> Verdict:
@@ -116,7 +116,7 @@ def _difference(
         detail += (
             f"; the sign agrees, but the interval includes 0 (uncorrected {plain.low:+.3f} to {plain.high:+.3f})"
         )
-    return judged(claim, holds, detail, rule)
+    return decide(claim, holds, detail, rule)
 
 
 def never_harmful(own: Scores, selection: Selection) -> Verdict:
@@ -129,7 +129,7 @@ def never_harmful(own: Scores, selection: Selection) -> Verdict:
     harmed = [f"{name} {found}" for name, found in estimates.items() if found.high < 0]
     lowest = min(estimates, key=lambda name: estimates[name].mean)
     detail = f"harmed: {'; '.join(harmed)}" if harmed else f"lowest on {lowest}: {estimates[lowest]}"
-    return judged(claim, not harmed, f"{detail}; {_coverage(list(own.values()), selection, paper_sets())}", rule)
+    return decide(claim, not harmed, f"{detail}; {_coverage(list(own.values()), selection, paper_sets())}", rule)
 
 
 def alike(own: Scores, selection: Selection, invisible: float) -> Verdict:
@@ -146,7 +146,7 @@ def alike(own: Scores, selection: Selection, invisible: float) -> Verdict:
     ]
     largest = max(estimates, key=lambda name: abs(estimates[name].mean))
     detail = f"unlike: {'; '.join(unlike)}" if unlike else f"largest on {largest}: {estimates[largest]}"
-    return judged(claim, not unlike, f"{detail}; {_coverage(list(own.values()), selection, paper_sets())}", rule)
+    return decide(claim, not unlike, f"{detail}; {_coverage(list(own.values()), selection, paper_sets())}", rule)
 
 
 def _coverage(members: Sequence[SetScores], selection: Selection, wanted: Sequence[str]) -> str:

@@ -89,11 +89,11 @@ def read_objects(path: Path) -> dict[str, Any]:
     with warnings.catch_warnings():
         # Old files do not declare their text encoding.
         warnings.simplefilter("ignore")
-        parsed = rdata.parser.parse_data(_unpacked(path))
+        parsed = rdata.parser.parse_data(_unpack(path))
         return dict(rdata.conversion.convert(parsed, constructors))
 
 
-def _unpacked(path: Path) -> bytes:
+def _unpack(path: Path) -> bytes:
     """Return the content of an R file, which may be compressed, up to the limit."""
     limit = limit_for(path)
     with path.open("rb") as file:

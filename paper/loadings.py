@@ -35,7 +35,7 @@ def run(context: Context) -> list[Verdict]:
     classes, scores = scores_by_class(data)
     summaries = [summary(k, fit, Z, data.target, scores) for k in range(fit.n_components_)]
     write_csv(context.out / "loadings.csv", gene_rows(data, fit, classes, scores))
-    write_csv(context.out / "loadings-vectors.csv", [_named(one, data) for one in summaries])
+    write_csv(context.out / "loadings-vectors.csv", [_with_class(one, data) for one in summaries])
     write_figure(draw(name, data, fit, summaries), context.out / "loadings")
     return [verdict(context, name, summaries, data)]
 
@@ -92,7 +92,7 @@ def class_name(data: Bunch, code: Any) -> str:
     return str(code if data.target_names is None else data.target_names[int(code)])
 
 
-def _named(one: dict[str, Any], data: Bunch) -> dict[str, Any]:
+def _with_class(one: dict[str, Any], data: Bunch) -> dict[str, Any]:
     return one | {"class": class_name(data, one["class"]) if one["supervised"] else ""}
 
 

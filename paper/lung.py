@@ -15,7 +15,7 @@ from .context import Context
 from .data_sets import stand_ins
 from .output import write_csv, write_figure
 from .reductions import Picture, picture, reductions
-from .verdicts import Verdict, judged, not_testable
+from .verdicts import Verdict, decide, not_testable
 
 SET = "lung-5c"
 N_FEATURES = 4
@@ -32,7 +32,7 @@ def five_class_set(context: Context) -> str | None:
 def five_class_verdict(context: Context, name: str, claim: str, holds: bool, detail: str, rule: str) -> Verdict:
     """Judge a claim about the five-class set; of a stand-in, report only what it says under its own name."""
     if name == SET:
-        return judged(claim, holds, detail, rule)
+        return decide(claim, holds, detail, rule)
     beside = f"{name} {'does as claimed' if holds else 'does not'}: {detail}"
     return not_testable(claim, context.sets.reason([SET]), [beside], rule)
 

@@ -79,12 +79,12 @@ def picture(name: str, method: str, data: Bunch, k: int) -> Picture:
     from five folds, do not.
     """
     reduction = reductions(k)[method]
-    Z = padded(reduction.fit_transform(data.data, data.target), k)
+    Z = pad_with_zeros(reduction.fit_transform(data.data, data.target), k)
     held_out = held_out_accuracy(reduction, data, k)
     return Picture(name, method, Z, reduction, separation(Z, data.target), held_out)
 
 
-def padded(Z: Floats, k: int) -> Floats:
+def pad_with_zeros(Z: Floats, k: int) -> Floats:
     """Fill up with zeros, where a reduction gives fewer features."""
     return np.pad(Z, ((0, 0), (0, k - Z.shape[1])))
 
@@ -96,7 +96,7 @@ def held_out_accuracy(reduction: ISPCA | SPCA, data: Bunch, k: int) -> tuple[flo
     folds = StratifiedKFold(min(N_FOLDS, np.bincount(codes).min()), shuffle=True, random_state=SEED)
     for train, test in folds.split(codes[:, None], codes):
         fit = clone(reduction).fit(data.data[train], data.target[train])
-        Z, Z_new = (padded(fit.transform(data.data[part]), k) for part in (train, test))
+        Z, Z_new = (pad_with_zeros(fit.transform(data.data[part]), k) for part in (train, test))
         centroid_hits += (NearestCentroid().fit(Z, codes[train]).predict(Z_new) == codes[test]).sum()
         votes = neighbour_votes(cdist(Z_new, Z), codes[train], N_NEIGHBOURS)
         neighbour_hits += votes[np.arange(len(test)), codes[test]].sum()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ispca.fitting.fit_and_predict import converged
+from ispca.fitting.fit_and_predict import has_converged
 from ispca.foundation.arrays import Mask
 from ispca.targets.samples import Prediction
 from ispca.validation import Comparison, compare
@@ -47,12 +47,14 @@ def better(new: Prediction, old: Prediction) -> bool:
         return True
     # A chain that stands still has no effective sample size: anything is better.
     ess = [np.nan_to_num(check["bulk_ess"], nan=0.0) for check in (new.posterior, old.posterior)]
-    return converged(new) or bool(ess[0] > ess[1])
+    return has_converged(new) or bool(ess[0] > ess[1])
 
 
 def failing(comparison: Comparison) -> Mask:
     """Return, by split and method, which posteriors have not converged."""
-    return np.array([[item is not None and not converged(item) for item in row] for row in comparison.predictions])
+    return np.array(
+        [[item is not None and not has_converged(item) for item in row] for row in comparison.predictions]
+    )
 
 
 def refit(

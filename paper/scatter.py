@@ -16,7 +16,7 @@ from .data_sets import paper_sets
 from .output import write_csv, write_figure
 from .reductions import Picture, picture, reductions
 from .separation import gain
-from .verdicts import Verdict, judged, not_testable
+from .verdicts import Verdict, decide, not_testable
 
 METHODS = tuple(reductions(2))
 COLUMNS = 6
@@ -73,7 +73,7 @@ def supervision_helps(own: Pictures, context: Context) -> Verdict:
         for method, values in gains.items()
     ]
     parts += filter(None, [context.sets.reason([name for name in paper_sets() if find(name).target == "binary"])])
-    return judged(claim, all(np.mean(values) >= VISIBLE for values in gains.values()), "; ".join(parts), rule)
+    return decide(claim, all(np.mean(values) >= VISIBLE for values in gains.values()), "; ".join(parts), rule)
 
 
 def better(pictures: Pictures, context: Context, name: str, comparison: str, sign: int, least: float) -> Verdict:
@@ -95,7 +95,7 @@ def better(pictures: Pictures, context: Context, name: str, comparison: str, sig
     detail = (
         f"{mean:+.3f}, 95 % interval {low:+.3f} to {high:+.3f} ({'; '.join(numbers)}; held out {held_out:+.3f})"
     )
-    return judged(claim, holds, detail, rule)
+    return decide(claim, holds, detail, rule)
 
 
 def draw(pictures: Pictures, labels: dict[str, Any]) -> Any:

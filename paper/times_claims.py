@@ -6,7 +6,7 @@ from typing import Any
 
 from .context import Context
 from .data_sets import stand_ins
-from .verdicts import Verdict, judged, not_testable
+from .verdicts import Verdict, decide, not_testable
 
 METHODS = ("PCA", "SPCA", "ISPCA", "lasso")
 # Seconds in the paper, and the share of the reduction in per cent.
@@ -38,7 +38,7 @@ def seconds_verdict(name: str, seconds: Seconds, context: Context) -> Verdict:
     ratios = [PAPER[name][method][0] / sum(seconds[name][method]) for method in METHODS]
     holds = all(1 / SAME <= ratio <= SAME for ratio in ratios)
     times = " / ".join(f"{ratio:.3g}" for ratio in ratios)
-    return judged(claim, holds, f"{_total(seconds[name])} on one thread, {times} times as fast", rule)
+    return decide(claim, holds, f"{_total(seconds[name])} on one thread, {times} times as fast", rule)
 
 
 def share_verdict(name: str, seconds: Seconds, context: Context) -> Verdict:
@@ -49,7 +49,7 @@ def share_verdict(name: str, seconds: Seconds, context: Context) -> Verdict:
     if name not in seconds:
         return not_testable(claim, context.sets.reason([name]), _beside(name, seconds, _shares), rule)
     gaps = [abs(_percent(seconds[name][method]) - PAPER[name][method][1]) for method in METHODS[:3]]
-    return judged(claim, max(gaps) <= 10, f"{_shares(seconds[name])} per cent", rule)
+    return decide(claim, max(gaps) <= 10, f"{_shares(seconds[name])} per cent", rule)
 
 
 def model_dominates(seconds: Seconds, context: Context) -> Verdict:
@@ -61,7 +61,7 @@ def model_dominates(seconds: Seconds, context: Context) -> Verdict:
         return not_testable(claim, context.sets.reason(list(PAPER)), rule=rule)
     percent = {f"{name} {m}": _percent(found[m]) for name, found in own.items() for m in METHODS[:3]}
     largest = max(percent, key=lambda key: percent[key])
-    return judged(claim, percent[largest] < 50, f"largest share: {largest}, {percent[largest]:.0f} per cent", rule)
+    return decide(claim, percent[largest] < 50, f"largest share: {largest}, {percent[largest]:.0f} per cent", rule)
 
 
 def lasso_faster(seconds: Seconds, context: Context) -> Verdict:
@@ -73,7 +73,7 @@ def lasso_faster(seconds: Seconds, context: Context) -> Verdict:
         return not_testable(claim, context.sets.reason(list(PAPER)), rule=rule)
     quickest = {name: min(sum(found[m]) for m in METHODS[:3]) / sum(found["lasso"]) for name, found in own.items()}
     detail = ", ".join(f"{name}: {ratio:.2g} times as long as the lasso" for name, ratio in quickest.items())
-    return judged(claim, all(ratio > 1 for ratio in quickest.values()), f"the quickest of them on {detail}", rule)
+    return decide(claim, all(ratio > 1 for ratio in quickest.values()), f"the quickest of them on {detail}", rule)
 
 
 def _beside(name: str, seconds: Seconds, say: Any) -> list[str]:

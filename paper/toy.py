@@ -15,7 +15,7 @@ from ispca.plots.canvas import FAINT, INK, load_pyplot
 from .class_points import draw_classes
 from .context import Context
 from .output import write_csv, write_figure
-from .verdicts import Verdict, judged
+from .verdicts import Verdict, decide
 
 # The paper's figure cannot be had as numbers, so a claim has to hold for nearly all data simulated alike.
 N_SEEDS = 20
@@ -83,7 +83,7 @@ def judge(case: int, rows: list[dict[str, Any]]) -> Verdict:
     rule = (
         f"right number of components, each within {LARGEST_ANGLE:g} degrees, in {SHARE:.0%} of the simulated sets"
     )
-    return judged(CLAIMS[case], share >= SHARE, detail, rule)
+    return decide(CLAIMS[case], share >= SHARE, detail, rule)
 
 
 def run(context: Context) -> list[Verdict]:

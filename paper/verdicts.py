@@ -35,12 +35,12 @@ class Verdict:
         return f"{self.claim}: {self.status} ({self.detail})"
 
 
-def judged(claim: str, holds: bool, detail: str, rule: str) -> Verdict:
+def decide(claim: str, holds: bool, detail: str, rule: str) -> Verdict:
     """Return the verdict on a claim that could be tested.
 
     Examples
     --------
-    >>> print(judged("A is above B", False, "below by 0.2", "mean of A - B > 0"))
+    >>> print(decide("A is above B", False, "below by 0.2", "mean of A - B > 0"))
     A is above B: differs (below by 0.2)
     """
     return Verdict(claim, AGREES if holds else DIFFERS, detail, rule)

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from ispca.app.server import make_app
 from ispca.app.server_settings import ServerSettings
-from ispca.app.store import Store
+from ispca.app.store import RunStore
 
 PORT, TOKEN = 8000, "the-token"
 HOST = f"127.0.0.1:{PORT}"
@@ -45,7 +45,7 @@ def make_settings(folder, **changes):
 
 def make_client(settings, admitted=True):
     """Return a browser of a server in this process, and the store of the server."""
-    store = Store(settings.folder / "ispca.sqlite")
+    store = RunStore(settings.folder / "ispca.sqlite")
     app = make_app(settings, store, {TOKEN: bool})
     client = TestClient(app, base_url=f"http://{HOST}", follow_redirects=False, raise_server_exceptions=False)
     if admitted:

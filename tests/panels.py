@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 
 from ispca import HorseshoeClassifier
-from ispca.selection.panel_results import panel_table
+from ispca.selection.selector_methods import panel_table
 
 FEATURES = ["gene 7", "gene 3", "gene 12", "gene 5"]
 DIVERGENCE = [0.5, 0.2, 0.06, 0.04, 0.02]

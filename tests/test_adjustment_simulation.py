@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.adjustment import ALPHA, TARGETS, confounded, firing_rates
+from benchmarks.adjustment import ALPHA, TARGETS, firing_rates, make_confounded
 from ispca import ISPCA
 
 pytestmark = pytest.mark.slow
@@ -38,7 +38,7 @@ def test_a_fit_tests_the_adjusted_target(family, test):
     options = {"alpha": ALPHA, "n_permutations": 99, "test": test, "family": family, "n_components": 1}
     passed = np.zeros(2)
     for trial in range(40):
-        X, y = confounded(family, rng)
+        X, y = make_confounded(family, rng)
         plain = ISPCA(random_state=trial, **options).fit(X[:, :-1], y)
         adjusted = ISPCA(random_state=trial, adjust=[-1], **options).fit(X, y)
         passed += plain.n_supervised_, adjusted.n_supervised_

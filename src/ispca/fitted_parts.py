@@ -190,10 +190,6 @@ def _min_max(step: Any) -> Columns | None:
     return None if step.clip else Columns(np.arange(width), step.scale_, step.min_, width)
 
 
-def _max_abs(step: Any) -> Columns | None:
-    return None if getattr(step, "clip", False) else _scaling(step, None, step.scale_)
-
-
 def _imputer(step: Any) -> Columns | None:
     """Return which columns are kept: an observed value stays as it is."""
     if step.add_indicator or step.statistics_.dtype.kind != "f":
@@ -201,16 +197,12 @@ def _imputer(step: Any) -> Columns | None:
     return _selection(np.flatnonzero(~np.isnan(step.statistics_)), step.n_features_in_)
 
 
-def _function(step: Any) -> Columns | None:
-    return Columns.identity(step.n_features_in_) if step.func is None else None
-
-
 # By name: importing the classes would make every import of ispca slower.
 _LINEAR: dict[str, Callable[[Any], Columns | None]] = {
     "StandardScaler": lambda step: _scaling(step, step.mean_ if step.with_mean else None, step.scale_),
     "MinMaxScaler": _min_max,
-    "MaxAbsScaler": _max_abs,
+    "MaxAbsScaler": lambda step: None if getattr(step, "clip", False) else _scaling(step, None, step.scale_),
     "RobustScaler": lambda step: _scaling(step, step.center_, step.scale_),
     "SimpleImputer": _imputer,
-    "FunctionTransformer": _function,
+    "FunctionTransformer": lambda step: Columns.identity(step.n_features_in_) if step.func is None else None,
 }

@@ -11,7 +11,7 @@ import pytest
 
 from app_server import PATIENCE, Server, children_of, processes_of, table, wait_for
 from ispca.app.requests_and_uploads import SPARE_BYTES
-from ispca.app.run_folders import DISK_FULL, told
+from ispca.app.run_folders import DISK_FULL, read_progress
 
 pytestmark = [
     pytest.mark.slow,
@@ -148,7 +148,7 @@ def numbers(run):
 
 
 def names_of(folder):
-    return [stage["name"] for stage in told(folder)["stages"]]
+    return [stage["name"] for stage in read_progress(folder)["stages"]]
 
 
 def worker_at(server, id, stage):

@@ -13,7 +13,7 @@ import pytest
 
 from app_server import Server, make_client, make_settings, table
 from ispca.app.run_folders import GONE, MARK, TRASH_DAYS, as_found, discard, empty_trash, rebuild
-from ispca.app.store import CANCELLED, DONE, RUNNING, Store
+from ispca.app.store import CANCELLED, DONE, RUNNING, RunStore
 
 pytestmark = [
     pytest.mark.slow,
@@ -93,7 +93,7 @@ def test_a_project_with_folders_of_the_same_names_stays_as_it_is(tmp_path, linke
 def test_every_report_and_model_is_still_there(kept, what):
     folder, older = kept
     database = folder / "ispca.sqlite"
-    with closing(Store(database)) as store:
+    with closing(RunStore(database)) as store:
         listed = {run.id: run for run in store.runs()}
     files = contents(folder / "runs")
     for path in folder.glob("ispca.sqlite*"):
@@ -129,7 +129,7 @@ def test_every_report_and_model_is_still_there(kept, what):
 
 def make_database(folder):
     path = folder / "other.sqlite"
-    with closing(Store(path)) as store:
+    with closing(RunStore(path)) as store:
         for _ in range(50):
             store.add_run("fit", "x" * 1000, {}, {})
     content = path.read_bytes()

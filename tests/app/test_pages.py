@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from app_server import make_settings
 from ispca.app import pages
 from ispca.app.pages import render
-from ispca.app.store import Store, Upload
+from ispca.app.store import RunStore, Upload
 from ispca.foundation.data_files import FORMATS
 
 HOSTILE = '<script>alert(1)</script>" onload="x'
@@ -23,7 +23,7 @@ TEMPLATES = Path(pages.__file__).parent / "templates"
 
 @pytest.fixture
 def store(tmp_path):
-    found = Store(tmp_path / "ispca.sqlite")
+    found = RunStore(tmp_path / "ispca.sqlite")
     found.add_upload(Upload("a1", f"{HOSTILE}.csv", "data.csv", 1234, 0.0))
     found.add_upload(Upload("b2", "sheet.csv", "sheet.csv", 10, 0.0))
     yield found

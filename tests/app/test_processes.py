@@ -17,7 +17,7 @@ from app_server import children_of, make_settings, open_files, processes_of
 from ispca.app import processes
 from ispca.app.processes import PreviewError, Processes
 from ispca.app.run_folders import COMMAND, GONE, MARK, write_mark
-from ispca.app.store import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, Store
+from ispca.app.store import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, RunStore
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 WORKER = """
@@ -94,7 +94,7 @@ def check(tmp_path, monkeypatch):
 
     @asynccontextmanager
     async def queue():
-        found = Queue(settings, Store(tmp_path / "x.sqlite"))
+        found = Queue(settings, RunStore(tmp_path / "x.sqlite"))
         found.processes.recover()
         try:
             yield found
@@ -220,7 +220,7 @@ def test_a_stopped_server_interrupts_what_runs_and_keeps_what_waits(check):
 
 
 def test_a_killed_server_leaves_no_unfinished_results(check, tmp_path):
-    store = Store(tmp_path / "x.sqlite")
+    store = RunStore(tmp_path / "x.sqlite")
     run = store.add_run("fit", "x", {}, {})
     store.start(run.id)
     folder = tmp_path / "runs" / run.id
@@ -356,7 +356,7 @@ def test_a_locked_database_neither_keeps_a_run_nor_stops_the_queue(
         other.close()
         assert (await queue.ended(second)).state == DONE
         await queue.until(lambda: queue.store.is_written)
-        with closing(Store(tmp_path / "x.sqlite")) as written:
+        with closing(RunStore(tmp_path / "x.sqlite")) as written:
             assert written.run(first).state == ended.state
 
     check(test)

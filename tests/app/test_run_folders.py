@@ -26,7 +26,7 @@ from ispca.app.run_folders import (
     verdict_text,
     write_mark,
 )
-from ispca.app.store import DONE, RUNNING, Store, Upload, new_run
+from ispca.app.store import DONE, RUNNING, RunStore, Upload, new_run
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def settings(tmp_path):
 
 @pytest.fixture
 def store(settings):
-    with closing(Store(settings.folder / "ispca.sqlite")) as found:
+    with closing(RunStore(settings.folder / "ispca.sqlite")) as found:
         yield found
 
 

@@ -12,12 +12,12 @@ from contextlib import closing
 
 import pytest
 
-from ispca.app.store import CANCELLED, DONE, QUEUED, RUNNING, Store, StoreError
+from ispca.app.store import CANCELLED, DONE, QUEUED, RUNNING, RunStore, StoreError
 
 
 @pytest.fixture
 def store(tmp_path):
-    return Store(tmp_path / "x.sqlite")
+    return RunStore(tmp_path / "x.sqlite")
 
 
 def test_a_run_waits_starts_ends_and_waits_again(store):
@@ -87,29 +87,29 @@ def test_many_changes_of_a_locked_database_fail_together(store, tmp_path, monkey
 @pytest.mark.skipif(os.name == "nt", reason="needs kill -9")
 def test_what_was_recorded_survives_kill_9(tmp_path):
     code = (
-        "import os, sys; from ispca.app.store import Store\n"
-        "s = Store(sys.argv[1])\n"
+        "import os, sys; from ispca.app.store import RunStore\n"
+        "s = RunStore(sys.argv[1])\n"
         "for i in range(50): s.add_run('fit', str(i), {}, {})\n"
         "os.kill(os.getpid(), 9)"
     )
     killed = subprocess.run([sys.executable, "-c", code, str(tmp_path / "x.sqlite")])
     assert killed.returncode == -signal.SIGKILL
-    assert len(Store(tmp_path / "x.sqlite").runs()) == 50
+    assert len(RunStore(tmp_path / "x.sqlite").runs()) == 50
 
 
 def test_damage_and_newer_versions_are_named(tmp_path):
     path = tmp_path / "x.sqlite"
     path.write_bytes(b"not a database" * 1000)
     with pytest.raises(StoreError, match="Move it away"):
-        Store(path)
+        RunStore(path)
     path.unlink()
-    Store(path).close()
+    RunStore(path).close()
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(StoreError, match="newer version"):
-        Store(path)
+        RunStore(path)
     with pytest.raises(StoreError, match="Could not open"):
-        Store(tmp_path / "missing" / "x.sqlite")
+        RunStore(tmp_path / "missing" / "x.sqlite")
 
 
 def test_a_database_that_cannot_grow_says_so(store):

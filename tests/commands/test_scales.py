@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from ispca.analysis.sample_survey import sample_quartiles, scale_difference, survey
+from ispca.analysis.scale_and_missing_values import sample_quartiles, scale_difference, survey
 from ispca.cli import main
 from ispca.persistence import read_details
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ispca.data_checks.confounding import find_batches, looks_like_batch
-from ispca.data_checks.similar_samples import drift_p_value, find_file_order, inner_products
+from ispca.data_checks.copies_outliers_and_drift import drift_p_value, find_file_order, inner_products
 from ispca.readers.numbers_and_dates import as_days
 
 Y = np.repeat(["ill", "well"], 30)

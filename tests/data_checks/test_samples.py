@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from ispca.data_checks.copies_outliers_and_drift import find_duplicates, find_outliers, inner_products
 from ispca.data_checks.odd_features import log_if_raw
-from ispca.data_checks.similar_samples import find_duplicates, find_outliers, inner_products
 from ispca.datasets import make_expression
 
 IDS = [f"p{i}" for i in range(60)]

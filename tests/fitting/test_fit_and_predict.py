@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier, HorseshoeRegressor
-from ispca.fitting.fit_and_predict import clone_with_seed, converged, fit_and_predict, fit_timed
+from ispca.fitting.fit_and_predict import clone_with_seed, fit_and_predict, fit_timed, has_converged
 from ispca.reduction.reuse import share_results
 from ispca.targets import find_target
 from ispca.targets.samples import Prediction, Samples, rows
@@ -267,9 +267,9 @@ def test_rows_of_any_container(rng, container):
 
 def test_a_posterior_must_pass_both_checks():
     good = {"r_hat": 1.002, "bulk_ess": 900.0}
-    assert converged(Prediction(None))
-    assert converged(Prediction(None, posterior=good))
-    assert not converged(Prediction(None, posterior=good | {"r_hat": 1.011}))
-    assert not converged(Prediction(None, posterior=good | {"bulk_ess": 399.0}))
+    assert has_converged(Prediction(None))
+    assert has_converged(Prediction(None, posterior=good))
+    assert not has_converged(Prediction(None, posterior=good | {"r_hat": 1.011}))
+    assert not has_converged(Prediction(None, posterior=good | {"bulk_ess": 399.0}))
     # A chain that stands still has neither.
-    assert not converged(Prediction(None, posterior={"r_hat": np.nan, "bulk_ess": np.nan}))
+    assert not has_converged(Prediction(None, posterior={"r_hat": np.nan, "bulk_ess": np.nan}))

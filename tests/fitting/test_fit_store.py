@@ -61,7 +61,7 @@ def test_a_record_of_another_type_is_no_result(store, prediction):
 
 def test_nothing_there(store):
     assert store.read(KEY) is None
-    assert store.finished([KEY]) == 0
+    assert store.count_stored([KEY]) == 0
 
 
 def test_every_cut_file_is_no_result(store, prediction):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ispca.readers import TableError, read_table
-from ispca.readers.numbers_and_dates import written
+from ispca.readers.numbers_and_dates import read_number
 
 # Values of 1,000 and more, of 1 and more, and below 1.
 VALUES = np.array([[1234.5, 12.25, 0.5], [2345.0, 1.234, 0.75], [987.5, 3.5, 0.125], [12345.75, 7.0, 0.25]] * 3)
@@ -206,7 +206,7 @@ def test_many_columns_that_look_numeric_are_never_left_out_in_silence(read):
     ],
 )
 def test_numbers_that_prove_their_decimal_mark(item, value, mark):
-    found = written(item)
+    found = read_number(item)
     assert (found.value, found.mark, found.ambiguous) == (value, mark, "")
 
 
@@ -214,4 +214,4 @@ def test_numbers_that_prove_their_decimal_mark(item, value, mark):
     "item", ["1.23.4", "01.02.2024", "1,2,3", "1.234.56", "1,234,5", "1 23", "0.123,4", "1..5", "a"]
 )
 def test_what_is_no_number(item):
-    assert written(item) is None
+    assert read_number(item) is None

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import BernoulliNB
 
 from ispca import StackedClassifier
-from ispca.targets.mixture_weights import fit_inverse_temperature, stacking_weights, tempered
+from ispca.targets.mixture_weights import apply_inverse_temperature, fit_inverse_temperature, stacking_weights
 
 
 def objective(weights, log_density, concentration):
@@ -65,7 +65,7 @@ def test_the_inverse_temperature_fits_the_pool_best(seed, n_classes):
     cautious = truth**0.5 / (truth**0.5).sum(axis=1, keepdims=True)
 
     def loss(inverse_temperature):
-        fit = np.log(tempered(cautious, inverse_temperature)[np.arange(80), observed]).sum()
+        fit = np.log(apply_inverse_temperature(cautious, inverse_temperature)[np.arange(80), observed]).sum()
         return 0.5 * (np.log(inverse_temperature) / 0.2) ** 2 - fit
 
     best = fit_inverse_temperature(cautious, observed)
@@ -74,9 +74,9 @@ def test_the_inverse_temperature_fits_the_pool_best(seed, n_classes):
 
 def test_tempered_probabilities():
     P = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0]])
-    np.testing.assert_allclose(tempered(P, 1.0), P, atol=1e-12)
-    np.testing.assert_allclose(tempered(P, 2.0)[0], np.array([25, 9, 4]) / 38)
-    assert np.isfinite(np.log(tempered(P, 1.0)[:, 0])).all()
+    np.testing.assert_allclose(apply_inverse_temperature(P, 1.0), P, atol=1e-12)
+    np.testing.assert_allclose(apply_inverse_temperature(P, 2.0)[0], np.array([25, 9, 4]) / 38)
+    assert np.isfinite(np.log(apply_inverse_temperature(P, 1.0)[:, 0])).all()
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array, sp.coo_matrix])

@@ -13,7 +13,7 @@ from sklearn.linear_model import BayesianRidge
 
 from ispca.data_checks import check_data
 from ispca.readers import read_table
-from ispca.readers.target import classify
+from ispca.readers.target_column import classify
 from ispca.selection.selection_data import read_data
 from ispca.selection.submodels_and_panels import SUBMODELS, ProjectedRegressor
 from ispca.stacking.candidates import default_candidates
@@ -35,9 +35,9 @@ from pathlib import Path
 from ispca.app.form import make_settings
 from ispca.app.pages import new_values, render
 from ispca.app.preview import preview
-from ispca.app.store import Store, Upload
+from ispca.app.store import RunStore, Upload
 path = Path(sys.argv[1])
-store = Store(path.with_name("ispca.sqlite"))
+store = RunStore(path.with_name("ispca.sqlite"))
 store.add_upload(Upload("a1", "doses.csv", "data.csv", 1234, 0.0))
 chosen = {"target": "mg", "kind": "dosage"}
 print(json.dumps({

@@ -7,7 +7,7 @@ import pytest
 from ispca import ISPCA, feature_scores
 from ispca.anndata import ispca as anndata_ispca
 from ispca.plots.plot_arguments import all_classes
-from ispca.readers.target import classify
+from ispca.readers.target_column import classify
 from ispca.reduction.response import make_response
 from ispca.stacking.candidates import default_candidates
 from ispca.targets import CLASSES, FEW_VALUES, choose_family, guess_target, has_fractions, is_category

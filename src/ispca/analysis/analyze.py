@@ -14,7 +14,7 @@ from ..data_checks import Finding
 from ..data_checks.small_class import find_borderline, possible_folds
 from ..foundation.block_settings import limited_threads
 from ..foundation.messages import Listener, SettingError, listing
-from ..foundation.progress import announce, shown, silence, waiting
+from ..foundation.progress import announce, is_shown, silence, waiting
 from ..foundation.result_tables import as_table
 from ..models.coefficients import coefficients_by_column
 from ..readers import Table, TableError
@@ -93,7 +93,7 @@ def analyze(
     (['x174'], 5)
     """
     listener = Listener()
-    listener.on_terminal = shown()
+    listener.on_terminal = is_shown()
     check_names(settings, "analyze", [name for name in OPTIONS if name not in ("data", "seed")])
     if y is not None and settings.get("target") is not None:
         raise SettingError("y takes the place of ⟦target⟧. Leave out one of them.")

@@ -13,7 +13,7 @@ import numpy as np
 from ..data_checks.repeated_samples import LONG_SOURCES, SHORT_SOURCES
 from ..readers import Table
 from ..readers.numbers_and_dates import plain_numbers
-from ..readers.target import event_values, labels_of, numbers_of
+from ..readers.target_column import event_values, labels_of, numbers_of
 from ..targets import CLASSES, FEW_VALUES, QUANTITY, guess_target
 
 MOST_COLUMNS, MOST_VALUES = 200, 8

@@ -31,7 +31,7 @@ NOTHING = ("", "nan", "none", "<na>", "nat")
 
 
 @dataclass
-class Samples:
+class MemoryData:
     """What X contains: numbers, and columns that describe the samples by their names.
 
     ``features`` is None if the columns of X have no names, ``index`` if its rows have none, and ``annotation`` if
@@ -89,13 +89,13 @@ class Samples:
         raise ValueError(f"The index of {what} is not that of X. {advice}")
 
 
-def examine(X: Any) -> Samples:
+def examine(X: Any) -> MemoryData:
     """Return what X contains: an array, a sparse matrix, a data frame, an AnnData object or another container."""
     if type(X).__name__ == "AnnData":
         described = {str(name): texts(X.var[name]) for name in X.var.columns}
         columns = {str(name): X.obs[name] for name in X.obs.columns}
         names, ids = list(map(str, X.var_names)), list(map(str, X.obs_names))
-        return Samples(_matrix(X.X), names, ids, columns, described, X.obs_names)
+        return MemoryData(_matrix(X.X), names, ids, columns, described, X.obs_names)
     if hasattr(X, "collect_schema") and hasattr(X, "collect"):
         raise TypeError("X is not computed yet. Pass X.collect().")
     X = check_container(X)
@@ -106,11 +106,11 @@ def examine(X: Any) -> Samples:
         values = np.column_stack(list(found.values())) if found else np.empty((len(X), 0))
         index = getattr(X, "index", None)
         named = index is not None and type(index).__name__ != "RangeIndex"
-        return Samples(values, list(found), list(map(str, X.index)) if named else None, columns, index=index)
+        return MemoryData(values, list(found), list(map(str, X.index)) if named else None, columns, index=index)
     X = _matrix(X)
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, got {X.ndim}: one row per sample, one column per feature.")
-    return Samples(X, None, None, {})
+    return MemoryData(X, None, None, {})
 
 
 def _matrix(X: Any) -> Any:
@@ -201,14 +201,14 @@ def _order_note(y: Any, kind: str | None) -> list[str]:
     return [f"The order {order} is not used. Pass the codes of y plus 1 and kind='ordinal' to use it."]
 
 
-def _survival_columns(y: Any, samples: Samples) -> dict[str, Any]:
+def _survival_columns(y: Any, samples: MemoryData) -> dict[str, Any]:
     for part in y if isinstance(y, tuple) else (y,):
         samples.check_rows(part, TARGET)
     y = survival_target(y)
     return {TIME: np.asarray(y["time"]), EVENT: np.array(texts(y["event"].astype(int)))}
 
 
-def _free_name(given: Any, role: str, values: Any, samples: Samples, columns: dict[str, Any]) -> str:
+def _free_name(given: Any, role: str, values: Any, samples: MemoryData, columns: dict[str, Any]) -> str:
     """Return the name of given values, or their role if other values have the name.
 
     A column of X with these values is no longer a feature.
@@ -242,7 +242,7 @@ def _add_covariates(given: Any, add: Any) -> list[str]:
     return [add(column, f"covariate {number}") for number, column in enumerate(values.T, start=1)]
 
 
-def _raw(samples: Samples, columns: dict[str, Any]) -> Raw:
+def _raw(samples: MemoryData, columns: dict[str, Any]) -> Raw:
     """Return what a reader would have found; text that describes the samples is checked for batches."""
     raw = Raw(samples.X, samples.features or [], samples.ids)
     others = {name: column for name, column in samples.columns.items() if name not in {*raw.features, *columns}}

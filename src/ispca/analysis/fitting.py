@@ -218,15 +218,15 @@ def fit_combined(table: Table, model: Pipeline, validation: Comparison | None, s
                 continue
             item = with_covariates(candidates[name], covariates) if name == KERNELS else candidates[name]
             fitted[name] = clone_with_seed(item, settings.seed)
-            fit_timed(fitted[name], Samples(table.X, table.target, table.groups, **_given(options)))
-        samples = Samples(table.X, table.target, None, **_given(options))
+            fit_timed(fitted[name], Samples(table.X, table.target, table.groups, **_without_groups(options)))
+        samples = Samples(table.X, table.target, None, **_without_groups(options))
         combined = STACKS[kind](fitted, random_state=settings.seed)
         combined.combine(fitted, samples, validation.splits, predictions_of(validation, names))
     combined.feature_names_in_ = table.features
     return combined
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
+def _without_groups(options: dict[str, Any]) -> dict[str, Any]:
     return {name: values for name, values in options.items() if name != "groups"}
 
 

@@ -47,7 +47,8 @@ def compare_on_table(
     if target.plain:
         known |= standard_methods(regression=target.numeric)
     if table.weights is not None:
-        known = {name: method for name, method in known.items() if _takes_weights(method)}
+        last = {name: method[-1] if isinstance(method, Pipeline) else method for name, method in known.items()}
+        known = {name: known[name] for name, step in last.items() if has_fit_parameter(step, "sample_weight")}
     if names is None and KERNELS in known and table.X.shape[0] > MOST_SAMPLES:
         listener.note(f"Method left out, because it takes at most {MOST_SAMPLES:,} samples: {KERNELS}.")
         del known[KERNELS]
@@ -103,8 +104,3 @@ def _methods_in_blocks(
 def _reads_blocks(method: Any) -> bool:
     """Return whether a method begins with a reduction, which can read data in blocks."""
     return isinstance(method, Pipeline) and isinstance(method[0], ISPCA | SPCA)
-
-
-def _takes_weights(method: Any) -> bool:
-    """Return whether the last step of a method can use weights of samples."""
-    return bool(has_fit_parameter(method[-1] if isinstance(method, Pipeline) else method, "sample_weight"))

@@ -24,7 +24,7 @@ from ..validation.baseline_comparison import COMPONENTS
 from .data_file import OF_NEW, read_with
 from .large_data import block_memory
 from .model_loading import Description
-from .sample_survey import Survey, scale_difference, survey
+from .scale_and_missing_values import Survey, scale_difference, survey
 from .settings import Settings
 
 # Features that carry more of the model's weight are not replaced by their means.

@@ -14,7 +14,7 @@ from ..foundation.messages import Listener, count, listing
 from ..foundation.progress import waiting
 from ..models.posterior_predictor import PosteriorModel
 from ..readers import Table, TableError
-from ..readers.target import observed_values, survival
+from ..readers.target_column import observed_values, survival
 from ..targets import TARGETS, Target, find_target
 from ..targets.classes import class_order
 from ..targets.intervals import measure_intervals
@@ -44,7 +44,7 @@ def predict_table(
         seen = None if known is None else known.seen
         evaluation, notes = evaluate(model, X, table, kept, details, where, seen)
     listener.notes(notes)
-    return {"id": table.ids[kept], **(found if known is None else known.corrected(found))}, evaluation
+    return {"id": table.ids[kept], **(found if known is None else known.with_held_out(found))}, evaluation
 
 
 def match_and_recognize(
@@ -147,7 +147,7 @@ def evaluate(
     found |= measures(samples.y, target, prediction)
     if target.classes is not None:
         ids, positive = table.ids[kept][chosen], positive_class(details)
-        found |= of_classes(target, prediction, target.observed(samples.y), ids, positive)
+        found |= of_classes(target, prediction, target.observations(samples.y), ids, positive)
     return found, notes
 
 

@@ -25,7 +25,7 @@ from ..report.report_inputs import Context, negative_effects
 from ..validation.baseline_comparison import COMBINED, COMPONENTS
 from .feature_labels import describe_features
 from .file_names import COEFFICIENTS, COMBINED_FILE, HELD_OUT_FILE, LOADINGS, MODEL, REPORTS, SCORES
-from .sample_survey import sample_quartiles
+from .scale_and_missing_values import sample_quartiles
 from .settings import Settings
 from .table_checks import sample_options
 

@@ -14,7 +14,7 @@ from ..data_checks.repeated_samples import find_repeated_samples
 from ..foundation.messages import Listener
 from ..readers import Table, TableError
 from ..readers.subsets_and_transforms import recognize_scale
-from ..readers.target import may_be_classes, numbers_of
+from ..readers.target_column import may_be_classes, numbers_of
 from ..targets import FEW_VALUES
 from .feature_labels import labelled_names
 from .settings import Settings

@@ -63,14 +63,14 @@ def write_split_predictions(path: Path, comparison: Comparison, table: Table) ->
 
 def held_out_columns(comparison: Comparison, method: str, table: Table) -> dict[str, list[Any]]:
     """Return the predictions of one method by the columns of ``ispca predict``; None for samples without one."""
-    found: dict[str, list[Any]] = {name: [None] * len(table.ids) for name in _predicted(table, NOTHING)}
+    found: dict[str, list[Any]] = {name: [None] * len(table.ids) for name in _prediction_columns(table, NOTHING)}
     for place, *row in _rows(comparison, method, table):
         for name, value in zip(found, row[-len(found) :], strict=True):
             found[name][place] = value
     return found
 
 
-def _predicted(table: Table, prediction: Prediction) -> dict[str, list[Any]]:
+def _prediction_columns(table: Table, prediction: Prediction) -> dict[str, list[Any]]:
     """Return predictions by column, as they are written."""
     target = table.target_kind
     if target.has_classes:
@@ -82,7 +82,7 @@ def _predicted(table: Table, prediction: Prediction) -> dict[str, list[Any]]:
 def _columns(table: Table) -> list[str]:
     """Return the names of the columns: what was observed, and what was predicted."""
     observed = table.target_kind.observed_columns(np.asarray(table.target)[:0])
-    return [*observed, *("prediction" if name == "mean" else name for name in _predicted(table, NOTHING))]
+    return [*observed, *("prediction" if name == "mean" else name for name in _prediction_columns(table, NOTHING))]
 
 
 def _rows(comparison: Comparison, method: str, table: Table) -> Iterator[list[Any]]:
@@ -91,7 +91,7 @@ def _rows(comparison: Comparison, method: str, table: Table) -> Iterator[list[An
     for number, (split, prediction) in enumerate(zip(comparison.splits, own, strict=True), start=1):
         if prediction is not None:
             observed = table.target_kind.observed_columns(np.asarray(table.target)[split.test]).values()
-            columns = [*(values.tolist() for values in observed), *_predicted(table, prediction).values()]
+            columns = [*(values.tolist() for values in observed), *_prediction_columns(table, prediction).values()]
             yield from ([place, number, *row] for place, *row in zip(split.test.tolist(), *columns, strict=True))
 
 
@@ -138,7 +138,7 @@ class KnownSamples(NamedTuple):
         known = np.array([value is not None for value in first] or [False])
         return self.seen & (known[self.found.places] if first else False)
 
-    def corrected(self, columns: dict[str, Any]) -> dict[str, Any]:
+    def with_held_out(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Return predictions in which training samples have those of the cross-validation, and are marked."""
         if not self.seen.any():
             return columns

@@ -34,7 +34,7 @@ from .requests_and_uploads import (
 from .run_folders import GONE, RESULTS, as_found, discard, empty_trash, is_repeatable, trash_count, write_mark
 from .security import REPORT_POLICY
 from .server_settings import ServerSettings
-from .store import ACTIVE, DONE, QUEUED, Run, Store, in_thread, new_run
+from .store import ACTIVE, DONE, QUEUED, Run, RunStore, in_thread, new_run
 
 LONGEST_RUN_NAME = 120
 MOST_WAITING = 100
@@ -46,7 +46,7 @@ SHOWN = ("id", "kind", "name", "state", "parent", "created", "started", "ended",
 class Api:
     """The routes, for one server."""
 
-    def __init__(self, settings: ServerSettings, store: Store, processes: Processes) -> None:
+    def __init__(self, settings: ServerSettings, store: RunStore, processes: Processes) -> None:
         self._settings, self._store, self._processes = settings, store, processes
 
     def routes(self) -> list[Route]:
@@ -238,7 +238,7 @@ class Api:
         """Return a run with its progress and results."""
         run = self._run(request)
         folder = self._settings.run_folder(run.id)
-        waiting, found = self._store.waiting(), self._brief(run) | run_folders.told(folder)
+        waiting, found = self._store.waiting(), self._brief(run) | run_folders.read_progress(folder)
         if run.state == QUEUED:
             # Those are of an earlier attempt.
             found["stages"] = []

@@ -19,7 +19,7 @@ from .form import CONTROLS, ROLES
 from .requests_and_uploads import MATRICES, SUFFIXES
 from .run_folders import TRASH_DAYS, as_found
 from .server_settings import ServerSettings
-from .store import Run, Store, in_thread
+from .store import Run, RunStore, in_thread
 
 STATES = {
     "queued": "Waiting",
@@ -71,13 +71,13 @@ def run_entry(run: Run) -> dict[str, Any]:
     }
 
 
-def home_values(store: Store, settings: ServerSettings) -> dict[str, Any]:
+def home_values(store: RunStore, settings: ServerSettings) -> dict[str, Any]:
     """Return what the first page shows: the analyses, newest first."""
     runs = [as_found(settings, run) for run in store.runs() if run.parent is None]
     return {"runs": [run_entry(run) for run in runs], "trash_days": TRASH_DAYS}
 
 
-def new_values(store: Store, uploads: Mapping[str, str], like: str | None = None) -> dict[str, Any] | None:
+def new_values(store: RunStore, uploads: Mapping[str, str], like: str | None = None) -> dict[str, Any] | None:
     """Return what the preview page shows at first, or None if an upload is no longer there.
 
     The choices of the run ``like`` are made again.
@@ -104,7 +104,7 @@ def run_name(file: str) -> str:
     return file[: len(file) - max(found, default=0)] or file
 
 
-def run_values(store: Store, settings: ServerSettings, id: str) -> dict[str, Any] | None:
+def run_values(store: RunStore, settings: ServerSettings, id: str) -> dict[str, Any] | None:
     """Return what the page of a run shows at first, or None if there is no such run."""
     run = store.run(id)
     if run is None:
@@ -120,7 +120,7 @@ def run_values(store: Store, settings: ServerSettings, id: str) -> dict[str, Any
     }
 
 
-def page_routes(store: Store, settings: ServerSettings) -> list[Route]:
+def page_routes(store: RunStore, settings: ServerSettings) -> list[Route]:
     """Return the routes of all pages."""
 
     async def home(request: Request) -> Response:

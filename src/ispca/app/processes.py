@@ -31,7 +31,19 @@ from .run_folders import (
     write_mark,
 )
 from .server_settings import ServerSettings
-from .store import ACTIVE, CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, Run, Store, StoreError, in_thread
+from .store import (
+    ACTIVE,
+    CANCELLED,
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    QUEUED,
+    RUNNING,
+    Run,
+    RunStore,
+    StoreError,
+    in_thread,
+)
 
 WORKER = (sys.executable, "-m", "ispca.app_worker")
 PREVIEWS_AT_ONCE = 2
@@ -70,7 +82,7 @@ class Processes:
     preview, its worker waits for the next one of the same files.
     """
 
-    def __init__(self, settings: ServerSettings, store: Store) -> None:
+    def __init__(self, settings: ServerSettings, store: RunStore) -> None:
         self._settings, self._store = settings, store
         self._slots = asyncio.Semaphore(settings.max_runs)
         self._previews = asyncio.Semaphore(PREVIEWS_AT_ONCE)

@@ -22,7 +22,7 @@ from ..foundation.data_files import BY_SUFFIX, PACKINGS, READABLE
 from .form import OptionError
 from .run_folders import MARK, SPARE_BYTES, read_mark, write_mark
 from .server_settings import ServerSettings
-from .store import Store, StoreError, Upload, in_thread, new_id
+from .store import RunStore, StoreError, Upload, in_thread, new_id
 
 LONGEST_BODY = 2**20
 T = TypeVar("T")
@@ -139,7 +139,7 @@ def stored_name(name: str) -> str:
     return (safe[:LONGEST_NAME].rstrip("_") or "data") + suffix
 
 
-async def receive(stream: AsyncIterable[bytes], name: str, settings: ServerSettings, store: Store) -> Upload:
+async def receive(stream: AsyncIterable[bytes], name: str, settings: ServerSettings, store: RunStore) -> Upload:
     """Write the parts of a file to disk as they come, and record it once it is complete."""
     upload = Upload(new_id(), display_name(name), stored_name(name), -1, time.time())
     folder = settings.upload_folder(upload.id)
@@ -188,7 +188,7 @@ def _full_disk() -> RequestError:
 
 
 def delete_unused(
-    settings: ServerSettings, store: Store, among: Collection[str] | None = None, older_than: float = 0.0
+    settings: ServerSettings, store: RunStore, among: Collection[str] | None = None, older_than: float = 0.0
 ) -> None:
     """Delete uploads that no run uses: of some, or of all, those that nobody has used for some seconds."""
     for upload in store.unused_uploads():

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, get_origin, get_type_hints
 from ..foundation import atomic as atomic
 from ..foundation.messages import count
 from .server_settings import ServerSettings
-from .store import ACTIVE, DONE, FAILED, INTERRUPTED, QUEUED, STATES, Run, Store, Upload
+from .store import ACTIVE, DONE, FAILED, INTERRUPTED, QUEUED, STATES, Run, RunStore, Upload
 
 MARK = "ispca.json"
 KINDS = ("fit", "compare", "predict")
@@ -81,7 +81,7 @@ def _is_valid(record: Run | Upload) -> bool:
     return texts and record.kind in KINDS and record.state in STATES
 
 
-def rebuild(settings: ServerSettings, store: Store) -> None:
+def rebuild(settings: ServerSettings, store: RunStore) -> None:
     """Make the database agree with the folders, which have the last word if it was lost or comes from a backup."""
     _mark_all(settings, store)
     uploads, runs = {upload.id for upload in store.uploads()}, {run.id: run for run in store.runs()}
@@ -101,8 +101,9 @@ def rebuild(settings: ServerSettings, store: Store) -> None:
             store.delete_run(folder.name)
 
 
-def _list_again(store: Store, folder: Path, run: Run, listed: Run | None) -> None:
-    if listed is None and run.state == QUEUED and not _exist(folder, COMMAND, *OUTCOME):
+def _list_again(store: RunStore, folder: Path, run: Run, listed: Run | None) -> None:
+    prepared = any((folder / name).exists() for name in (COMMAND, *OUTCOME))
+    if listed is None and run.state == QUEUED and not prepared:
         # A killed server had just begun to prepare it.
         return atomic.remove(folder)
     if run.state in ACTIVE and (folder / RESULT).exists():
@@ -118,7 +119,7 @@ def _list_again(store: Store, folder: Path, run: Run, listed: Run | None) -> Non
     return None
 
 
-def _mark_all(settings: ServerSettings, store: Store) -> None:
+def _mark_all(settings: ServerSettings, store: RunStore) -> None:
     """Mark the folders of earlier versions, which the database lists."""
     listed: list[tuple[Path, Run | Upload]] = [(settings.run_folder(run.id), run) for run in store.runs()]
     listed += [(settings.upload_folder(upload.id), upload) for upload in store.uploads()]
@@ -126,10 +127,6 @@ def _mark_all(settings: ServerSettings, store: Store) -> None:
         if folder.is_dir() and not folder.is_symlink() and not os.path.lexists(folder / MARK):
             with suppress(OSError):
                 write_mark(folder, record)
-
-
-def _exist(folder: Path, *names: str) -> bool:
-    return any((folder / name).exists() for name in names)
 
 
 def _folders(parent: Path) -> Iterator[Path]:
@@ -202,7 +199,7 @@ def _trash(settings: ServerSettings) -> Iterator[Path]:
                 yield from [folder for folder in _folders(day) if read_mark(folder, Run) is not None]
 
 
-def told(folder: Path) -> dict[str, Any]:
+def read_progress(folder: Path) -> dict[str, Any]:
     """Return the stages and notes of a run so far, and its error: problem, advice, and the control to change."""
     found = _json(folder / PROGRESS)
     return {"stages": [], "notes": [], "error": None} | (found if isinstance(found, dict) else {})
@@ -228,7 +225,7 @@ def files(folder: Path) -> list[dict[str, Any]]:
 
 def error_text(folder: Path, code: int = 1) -> str:
     """Return why a run failed in one text; its exit code is the number of the error if the disk was full."""
-    found = told(folder)["error"]
+    found = read_progress(folder)["error"]
     if found is not None:
         return f"{found['problem']} {found['advice']}".strip()
     with suppress(OSError):

@@ -38,7 +38,7 @@ from .requests_and_uploads import SECONDS_UNUSED, delete_unused
 from .run_folders import TRASH_DAYS, empty_trash, rebuild
 from .security import MOST_BACKLOG, Connections, Guard
 from .server_settings import ServerSettings
-from .store import Store, StoreError, in_thread
+from .store import RunStore, StoreError, in_thread
 
 STATIC = Path(__file__).parent / "static"
 LOCK, DATABASE = "server.lock", "ispca.sqlite"
@@ -63,7 +63,7 @@ class ServerError(RuntimeError):
     """The server cannot start."""
 
 
-def make_app(settings: ServerSettings, store: Store, tokens: dict[str, Callable[[], object]]) -> ASGIApp:
+def make_app(settings: ServerSettings, store: RunStore, tokens: dict[str, Callable[[], object]]) -> ASGIApp:
     """Return the application; each token lets in once, and what follows is called then."""
     processes = Processes(settings, store)
     api = Api(settings, store, processes)
@@ -88,7 +88,7 @@ def make_app(settings: ServerSettings, store: Store, tokens: dict[str, Callable[
     return Guard(app, settings, tokens)
 
 
-def _tidy(settings: ServerSettings, store: Store, *first: Callable[[ServerSettings, Store], None]) -> None:
+def _tidy(settings: ServerSettings, store: RunStore, *first: Callable[[ServerSettings, RunStore], None]) -> None:
     """Delete abandoned uploads and what has been in the trash for long."""
     try:
         for step in first:
@@ -99,7 +99,7 @@ def _tidy(settings: ServerSettings, store: Store, *first: Callable[[ServerSettin
         tell(f"ispca: {error}")
 
 
-async def _keep_tidy(settings: ServerSettings, store: Store) -> None:
+async def _keep_tidy(settings: ServerSettings, store: RunStore) -> None:
     while True:
         await asyncio.sleep(SECONDS_BETWEEN_TIDYING)
         await in_thread(_tidy, settings, store)
@@ -126,7 +126,7 @@ def serve(settings: ServerSettings, open_browser: bool = True) -> None:
             for place in {path.resolve() for path in (settings.folder, *places)}:
                 locks.enter_context(atomic.lock(place / LOCK))
             settings = replace(settings, port=listening.getsockname()[1])
-            with closing(Store(settings.folder / DATABASE)) as store:
+            with closing(RunStore(settings.folder / DATABASE)) as store:
                 asyncio.run(_serve(settings, store, listening, open_browser))
     except atomic.LockedError:
         raise ServerError(
@@ -171,7 +171,7 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-async def _serve(settings: ServerSettings, store: Store, listening: socket.socket, open_browser: bool) -> None:
+async def _serve(settings: ServerSettings, store: RunStore, listening: socket.socket, open_browser: bool) -> None:
     tokens: dict[str, Callable[[], object]] = {}
     connections = Connections(settings)
     config = uvicorn.Config(

@@ -90,7 +90,7 @@ def new_run(
     )
 
 
-class Store:
+class RunStore:
     """The database; safe to use from several threads, and reading does not wait for writing."""
 
     def __init__(self, path: Path) -> None:
@@ -162,7 +162,7 @@ class Store:
 
     def write(self) -> None:
         """Write what has happened to runs, or raise an error and keep it for the next time."""
-        for id, end in list(self._ends.items()):
+        for id, end in dict(self._ends).items():
             names = ", ".join(f"{name} = ?" for name in end)
             self._change(f"UPDATE runs SET {names} WHERE id = ?", (*end.values(), id))
             with self._noting:

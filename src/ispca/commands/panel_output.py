@@ -13,7 +13,7 @@ from ..analysis.file_names import PANEL, PANEL_FILES, PANEL_MODEL, PANEL_PATH, R
 from ..analysis.model_loading import load_details
 from ..analysis.new_samples import components_of
 from ..analysis.result_files import SUMMARY
-from ..analysis.sample_survey import sample_quartiles
+from ..analysis.scale_and_missing_values import sample_quartiles
 from ..analysis.settings import Settings
 from ..analysis.table_checks import sample_options
 from ..analysis.training_record import RECORD, training_record

@@ -91,17 +91,17 @@ def matching(array: Any, values: Any) -> Any:
     return namespace(array).astype(like(array, values), array.dtype)
 
 
-def stacked(parts: Sequence[Any]) -> Any:
+def stack_rows(parts: Sequence[Any]) -> Any:
     """Return arrays of one library below each other."""
     return namespace(parts[0]).concat(list(parts), axis=0) if matches(parts[0]) else np.concatenate(parts)
 
 
-def transposed(matrix: Any) -> Any:
+def transpose(matrix: Any) -> Any:
     """Return the transpose; that of a NumPy array has its rows in order."""
     return matrix.T if matches(matrix) else np.ascontiguousarray(matrix.T)
 
 
-def sliced(array: Any, start: Any, width: int, axis: int) -> Any:
+def take_slice(array: Any, start: Any, width: int, axis: int) -> Any:
     """Return a part of an array along an axis."""
     if _library(array).startswith("jax"):
         # JAX compiles a function for each place of a plain slice, and only one for all of these.
@@ -114,7 +114,7 @@ def _library(array: Any) -> str:
     return type(array).__module__.partition(".")[0]
 
 
-def compiled(array: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+def compile_function(array: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of arrays as the library of an array runs it best; its keyword arguments are constants."""
     return _jit(function) if _library(array).startswith("jax") else function
 
@@ -150,12 +150,12 @@ class DeviceArray(ColumnSource):
         """Return some columns, where they are."""
         if isinstance(columns, slice):
             start, stop, _ = columns.indices(self.shape[1])
-            return sliced(self.X, start, stop - start, axis=1)
+            return take_slice(self.X, start, stop - start, axis=1)
         return self.xp.take(self.X, self.put(np.asarray(columns, np.int64)), axis=1)
 
-    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def compile(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function of arrays as the library runs it best; its keyword arguments are constants."""
-        return compiled(self.X, function)
+        return compile_function(self.X, function)
 
     def put(self, values: Any) -> Any:
         """Return values where X is."""

@@ -10,11 +10,17 @@ import scipy.sparse as sp
 
 from ..foundation.messages import DataWarning, notify
 from .confounding import find_batches
+from .copies_outliers_and_drift import (
+    MOST_SAMPLES,
+    find_duplicates,
+    find_file_order,
+    find_outliers,
+    inner_products,
+)
 from .findings import Finding, as_classes
 from .leak import find_leaks
 from .odd_features import count_distinct, find_odd_features, find_raw_scale, log_if_raw
 from .repeated_samples import find_repeated_samples, numbers_replicates, source_word
-from .similar_samples import MOST_SAMPLES, find_duplicates, find_file_order, find_outliers, inner_products
 from .small_class import find_small_class
 
 

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from scipy.special import betaincc
 
 from ..foundation.arrays import Floats, Indices, Mask
+from .copies_outliers_and_drift import N_COMPONENTS
 from .findings import BLOCK, Finding, as_classes, as_quantity, named, ranks
-from .similar_samples import N_COMPONENTS
 
 # Features with the strongest association that a candidate is compared with.
 STRONG = 50

@@ -47,7 +47,7 @@ def fit_and_predict(estimator: Any, train: Samples, test: Samples, target: Targe
     )
 
 
-def converged(prediction: Prediction) -> bool:
+def has_converged(prediction: Prediction) -> bool:
     """Return whether the log density of the held-out samples has converged; True where there is no posterior."""
     check = prediction.posterior
     return check is None or (check["r_hat"] <= LARGEST_R_HAT and check["bulk_ess"] >= SMALLEST_ESS)
@@ -90,7 +90,7 @@ def clone_with_seed(estimator: Any, seed: int) -> Any:
 
 def check_fit_parameters(named: dict[str, Any], samples: Samples) -> None:
     """Refuse methods that cannot use the weights or the offset."""
-    for parameter in samples.given():
+    for parameter in samples.weight_and_offset():
         for name, estimator in named.items():
             if isinstance(estimator, Pipeline) and _routing():
                 continue  # scikit-learn refuses them itself
@@ -127,11 +127,11 @@ def fit_options(estimator: Any, train: Samples) -> dict[str, Any]:
     if type(estimator) is Pipeline:
         # With metadata routing, pipelines take no parameters of their steps.
         if _routing():
-            return dict(train.given())
+            return dict(train.weight_and_offset())
         nested = [(name, fit_options(step, train)) for name, step in estimator.steps]
         return {f"{name}__{key}": value for name, options in nested for key, value in options.items()}
     options: dict[str, Any] = {
-        name: values for name, values in train.given().items() if has_fit_parameter(estimator, name)
+        name: values for name, values in train.weight_and_offset().items() if has_fit_parameter(estimator, name)
     }
     if not isinstance(estimator, SupervisedComponents | Penalized | KernelMethod):
         return options
@@ -158,7 +158,7 @@ def fit_timed(estimator: Any, train: Samples) -> tuple[float, float]:
     """Fit, and return the seconds spent on all steps but the last and on the last."""
     start = time.perf_counter()
     # Pipelines of other packages may do more than fit step by step, such as resample.
-    if type(estimator) is not Pipeline or len(estimator.steps) < 2 or (train.given() and _routing()):
+    if type(estimator) is not Pipeline or len(estimator.steps) < 2 or (train.weight_and_offset() and _routing()):
         _fit(estimator, train)
         return 0.0, time.perf_counter() - start
     # The same as estimator.fit, with a time measurement before the last step.

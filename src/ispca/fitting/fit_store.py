@@ -87,7 +87,7 @@ class Store:
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
 
-    def finished(self, keys: list[str]) -> int:
+    def count_stored(self, keys: list[str]) -> int:
         """Return how many of these fits are stored."""
         present = {entry.name for entry in os.scandir(self._directory)}
         return sum(f"{key}.json" in present for key in keys)

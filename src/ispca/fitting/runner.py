@@ -60,7 +60,7 @@ class Work(NamedTuple):
         """Return a key for each fit, made from its data, samples, estimator (parameters and versions) and seed."""
         # Another version may give other numbers, so its fits get other keys.
         versions = [version(package) for package in ("ispca", "numpy", "scipy", "scikit-learn")]
-        X, y, given = self.samples.X, self.samples.y, self.samples.given()
+        X, y, given = self.samples.X, self.samples.y, self.samples.weight_and_offset()
         evaluation = _fingerprint("The evaluation", self.evaluate)
         data = joblib.hash((_content(X), y, given, self.target.name, evaluation, FORMAT, versions))
         # A clone has no fitted attributes: a fitted estimator and a new one have the same key.
@@ -101,7 +101,7 @@ def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[i
 
         # Inside a fit of another comparison, only the outer one shows its progress.
         shown = 0 if in_a_fit.get() else len(places)
-        with progress(label, shown, lambda: store.finished(list(places))):
+        with progress(label, shown, lambda: store.count_stored(list(places))):
             if count_workers(n_jobs) > 1 and not elsewhere:
                 start = perf_counter()
                 evaluate(pieces[:1], 1)

@@ -70,15 +70,13 @@ def _words_for_killed() -> Iterator[None]:
     try:
         yield
     except TerminatedWorkerError as error:
-        found = sorted(re.findall(r"(SIG[A-Z0-9]+)\(", str(error)), key=_cause_first)
+        # The cause first: joblib ends the others with SIGTERM.
+        found = sorted(
+            re.findall(r"(SIG[A-Z0-9]+)\(", str(error)), key=lambda name: (name not in CRASHES, name != "SIGKILL")
+        )
         if found[:1] == ["SIGKILL"] and kills_for_memory() > killed_before:
             raise MemoryError from None
         raise ChildProcessError(killed_by(found[0] if found else "unknown reason")) from None
-
-
-def _cause_first(name: str) -> tuple[bool, bool]:
-    # joblib ends the others with SIGTERM.
-    return name not in CRASHES, name != "SIGKILL"
 
 
 @contextmanager

@@ -66,7 +66,7 @@ def progress(what: str, total: int, done: Callable[[], int]) -> AbstractContextM
     In a log, one line says how long it will take, if that is known from `expecting`.
     """
     expected, listener = _expected.get(), _listener.get()
-    if total == 0 or not (shown() or listener):
+    if total == 0 or not (is_shown() or listener):
         if total and not _silent.is_set() and expected is not None and expected >= SECONDS_WORTH_A_LINE:
             tell(f"ispca: {what} takes about {duration(expected)}.")
         return nullcontext()
@@ -86,13 +86,13 @@ def progress(what: str, total: int, done: Callable[[], int]) -> AbstractContextM
 def announce(text: str, shown_before: bool = False) -> None:
     """Say something while the rest goes on: to a listener, as a stage that is finished, and on terminals.
 
-    ``shown_before`` is what `shown` returned before a `silence` that is for progress alone.
+    ``shown_before`` is what `is_shown` returned before a `silence` that is for progress alone.
     """
     listener = _listener.get()
     if listener:
         for ended in (False, True):
             listener(Stage(text, 0.0, ended=ended))
-    elif shown_before or shown():
+    elif shown_before or is_shown():
         tell(f"ispca: {text}")
 
 
@@ -101,12 +101,12 @@ def waiting(what: str) -> AbstractContextManager[None]:
     start, listener = time.monotonic(), _listener.get()
     if listener:
         return _tell(listener, lambda ended: Stage(what, time.monotonic() - start, ended=ended))
-    if not shown():
+    if not is_shown():
         return nullcontext()
     return _repeat(lambda: f"{what} ... {clock(time.monotonic() - start)}".ljust(79))
 
 
-def shown() -> bool:
+def is_shown() -> bool:
     """Return whether progress is shown: on terminals only, and not inside `silence`."""
     return not _silent.is_set() and sys.stderr is not None and sys.stderr.isatty()
 

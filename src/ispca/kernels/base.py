@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..containers import ColumnSource
 from ..containers.array_api import exact
 from ..containers.derived import SelfFilledSource
-from ..data_checks.similar_samples import near_copies
+from ..data_checks.copies_outliers_and_drift import near_copies
 from ..foundation.arrays import Floats, Indices, Mask
 from ..foundation.docstrings import share_docs
 from ..foundation.parameters import fit_context

@@ -69,7 +69,7 @@ class KernelClassifier(ClassPredictions, ClassifierMixin, KernelMethod):
         self.slopes_ = np.stack([one.slopes for one in found])[kept]
         self.intercepts_ = np.stack([one.intercepts for one in found])[kept]
         left_out = np.tensordot(members, np.exp(logs), 2)
-        self.leave_one_out_ = training.completed(left_out, self._probabilities)
+        self.leave_one_out_ = training.add_dropped(left_out, self._probabilities)
         self._store_coefficients(training, self.slopes_)
         return Prediction(left_out.argmax(axis=1), left_out, log_density=log_class_probability(left_out, codes))
 
@@ -129,8 +129,8 @@ class KernelRegressor(QuantityIntervals, RegressorMixin, KernelMethod):
         kept, shares = (self.member_kernels_, self.member_penalties_), self.member_weights_
         self.deviations_ = scales[kept][:, 0] * deviation_over_scale(degrees)
         mean, deviation = _moments(shares, values[kept], self.deviations_)
-        self.leave_one_out_ = training.completed(mean, self._mean)
-        self.leave_one_out_deviation_ = training.completed(deviation, lambda Z: self._mean_and_deviation(Z)[1])
+        self.leave_one_out_ = training.add_dropped(mean, self._mean)
+        self.leave_one_out_deviation_ = training.add_dropped(deviation, lambda Z: self._mean_and_deviation(Z)[1])
         self._store_coefficients(training, np.ones(len(self.deviations_)))
         density = logsumexp(densities[kept], axis=0, b=shares[:, None])
         interval = self._mixture_quantiles(values[kept], interval_tails(INTERVAL_PROBABILITY))

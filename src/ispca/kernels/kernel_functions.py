@@ -98,7 +98,7 @@ def inner_products(X: Any, training: Any, mean: Floats, weight: Floats, lengths:
         for block in _blocks(X, training):
             if not weight[block].any():
                 continue
-            rows, columns = (_standardized(part, block, mean, weight) for part in (X, training))
+            rows, columns = (_standardize_columns(part, block, mean, weight) for part in (X, training))
             if type(rows) is not type(columns):
                 rows, columns = on_host(rows), on_host(columns)
             products += on_host(rows @ columns.T)
@@ -126,7 +126,7 @@ def _blocks(*parts: Any) -> list[slice]:
     return [slice(start, min(start + width, n_columns)) for start in range(0, n_columns, width)]
 
 
-def _standardized(X: Any, block: slice, mean: Floats, weight: Floats) -> Any:
+def _standardize_columns(X: Any, block: slice, mean: Floats, weight: Floats) -> Any:
     """Return some standardized columns in double precision; those of an array on a device stay there."""
     if isinstance(X, DeviceArray):
         columns = X.xp.astype(X.columns_here(block), X.xp.float64)

@@ -149,7 +149,7 @@ class KernelScores(TransformerMixin, KernelMethod):
         useful = (weights @ (scores * target) > 0).astype(np.float64)
         scores, self.dual_coef_ = scores * useful, self.dual_coef_ * useful
         self.unpenalized_coef_ = self.unpenalized_coef_ * useful
-        self.training_scores_ = training.completed(scores, self._scores)
+        self.training_scores_ = training.add_dropped(scores, self._scores)
         self._store_coefficients(training, np.ones(len(self.member_weights_)))
 
     def _residuals(self, training: Training, labels: bool) -> Floats:

@@ -35,7 +35,7 @@ class Training:
         given = self.samples.sample_weight
         return np.ones(self.design.shape[0]) if given is None else given
 
-    def completed(self, left_out: Floats, predict: Callable[[Any], Floats]) -> Floats:
+    def add_dropped(self, left_out: Floats, predict: Callable[[Any], Floats]) -> Floats:
         """Return left-out values of all samples: those of weight 0 are left out of the fit itself."""
         kept = self.samples.kept
         if kept is None:

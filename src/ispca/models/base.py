@@ -19,7 +19,7 @@ from .posterior import Posterior
 from .posterior_predictor import DENSE, PosteriorModel
 from .sampling import (
     Problem,
-    Settings,
+    SamplerSettings,
     prior_scale,
     ridge_scale,
     sample_posterior,
@@ -185,7 +185,7 @@ class Horseshoe(PosteriorModel):
             "intercept_scale": float(self.intercept_scale),
             "unpenalized": unpenalized_scales(unpenalized, all_spreads, float(self.intercept_scale)),
         }
-        settings = Settings(
+        settings = SamplerSettings(
             self.sampler,
             self.n_chains,
             self.n_warmup,

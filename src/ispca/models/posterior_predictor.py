@@ -76,7 +76,7 @@ class PosteriorModel(Predictions, BaseEstimator):
         likelihood = None
         if X is not None:
             Z, posterior = self._check_new(X), self.posterior_
-            target, offset = self._observed(y, len(Z)), check_offset(offset, len(Z))
+            target, offset = self._check_y(y, len(Z)), check_offset(offset, len(Z))
             blocks = posterior.blocks(Z)
             parts = [log_likelihood(posterior, Z[part], target[part], part_of(offset, part)) for part in blocks]
             likelihood = np.concatenate(parts).T.reshape(*posterior.coef.shape[:2], len(Z))

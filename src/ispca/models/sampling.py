@@ -52,7 +52,7 @@ class Problem(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Settings:
+class SamplerSettings:
     """How to sample, as the engine names it."""
 
     sampler: str
@@ -96,7 +96,7 @@ def unpenalized_scales(unpenalized: Mask, feature_spreads: Floats, intercept_sca
     return np.where(unpenalized, intercept_scale / np.where(feature_spreads > 0, feature_spreads, 1.0), 0.0)
 
 
-def sample_posterior(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, Diagnostics]:
+def sample_posterior(problem: Problem, settings: SamplerSettings, retry: bool) -> tuple[Posterior, Diagnostics]:
     """Draw until the chains have converged; if they never do, warn and say what to do."""
     first = second = settings.sampler
     if settings.sampler == "auto":
@@ -124,7 +124,7 @@ def sample_posterior(problem: Problem, settings: Settings, retry: bool) -> tuple
     return posterior, diagnostics
 
 
-def _run(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, Diagnostics]:
+def _run(problem: Problem, settings: SamplerSettings, retry: bool) -> tuple[Posterior, Diagnostics]:
     """Run the chains, and continue them as long as more draws may help."""
     family, data = problem.family, problem.data
     y = np.asarray(family.engine_target(data.y), dtype=np.float64)
@@ -145,7 +145,7 @@ def _run(problem: Problem, settings: Settings, retry: bool) -> tuple[Posterior, 
     return problem.complete(posterior), diagnostics
 
 
-def diagnose(problem: Problem, posterior: Posterior, settings: Settings) -> Diagnostics:
+def diagnose(problem: Problem, posterior: Posterior, settings: SamplerSettings) -> Diagnostics:
     """Monitor what is identified: contrasts between classes, scales, and the fit to the data."""
     assert posterior.tau is not None
     assert posterior.divergent is not None

@@ -219,7 +219,7 @@ def read_stored(path: Path, request: Request) -> Raw:
     source = open_stored(path)
     if source.sparse:
         raise TableError(f"X of {path.name} is sparse. Save it as .h5ad.")
-    for role, name in request.asked():
+    for role, name in request.requested_columns():
         if request.sheet_ids is not None:
             raise unknown_column(name, [], role, path.name)
         raise TableError(

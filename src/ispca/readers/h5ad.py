@@ -34,7 +34,7 @@ def read_h5ad(path: Path, request: Request) -> Raw:
 
 
 def _read(reader: Reader, file: Any, request: Request, path: Path) -> Raw:
-    needed, notes = reader.needed(file), []
+    needed, notes = reader.needed_memory(file), []
     if request.block_memory is not None and needed > request.limit.bytes:
         X, note = in_blocks(open_stored(path), request, needed)
         notes.append(note)
@@ -193,7 +193,7 @@ class Reader:
                 content = shuffled[: len(shuffled) // often * often].reshape(-1, often).T.tobytes()
         return bytes(content)
 
-    def needed(self, file: Any) -> int:
+    def needed_memory(self, file: Any) -> int:
         """Return the memory that X takes, or 0 if that is unclear: reading it says what is wrong."""
         stored = self._item(file, "X")
         if isinstance(stored, self._h5py.Dataset):

@@ -19,8 +19,8 @@ from .sample_columns import Categories, add_covariates, check_covariates_kept, g
 from .sample_sheet import annotate, choose_label
 from .subsets_and_transforms import apply_transform, choose_features, choose_samples
 from .table import Raw, Request, Table, TableError, n_covariate_columns, unique_names
-from .target import check_positive, classify, survival
 from .target_cleaning import similar_classes, tidy_target, without_rare_classes
+from .target_column import check_positive, classify, survival
 
 # A file is refused if more columns that look numeric would be left out: this many and this fraction of them.
 FEWEST_LOST, LARGEST_LOST = 3, 0.05

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..foundation.messages import count, listing, shorten
-from .numbers_and_dates import LONGEST_CELL, MISSING, written
+from .numbers_and_dates import LONGEST_CELL, MISSING, read_number
 
 # Words for a missing value in a column of numbers, in lower case, besides those that always mean one.
 WORDS = frozenset(
@@ -105,7 +105,7 @@ def has_units(sample: Sequence[Sequence[str]], comma: bool) -> bool:
 def _almost_number(item: str, comma: bool, below: float) -> Almost | None:
     if item.lower() in WORDS:
         return Almost(math.nan, WORD)
-    found = written(item)
+    found = read_number(item)
     if found is not None:
         own = COMMA if found.mark == "," and not comma else PLAIN
         kind = THOUSANDS if found.has_thousands(comma) else own
@@ -120,7 +120,7 @@ def _almost_number(item: str, comma: bool, below: float) -> Almost | None:
         half = inner._replace(value=inner.value * below, kind=BELOW, ambiguous="")
         return half if inner.value >= 0 or below == 1 else None
     parts = _WITH_UNIT.fullmatch(item)
-    found = None if parts is None else written(parts[1])
+    found = None if parts is None else read_number(parts[1])
     if parts is None or found is None or not is_unit(parts[2]):
         return None
     kind = PERCENT if parts[2] == "%" else UNIT
@@ -160,7 +160,7 @@ def in_plain_notation(texts: Sequence[str], comma: bool) -> list[str]:
 def _in_plain_notation(item: str, comma: bool) -> str:
     """Return a cell with the number in it, if there is one, as Python writes it."""
     place = _NUMBER.search(item)
-    found = None if place is None else written(place[0])
+    found = None if place is None else read_number(place[0])
     if place is None or found is None:
         return item
     if not (found.ambiguous or found.separated or found.mark == "," or "\u2212" in place[0]):

@@ -30,10 +30,6 @@ def _without_x(name: str) -> str:
     return re.sub(r"^x\.?(?=\d)", "", _fold(name)).lstrip(".")
 
 
-def _without_zeros(name: str) -> str:
-    return re.sub(r"(?<!\d)0+(?=\d)", "", _without_x(name))
-
-
 def _trim(name: str) -> str:
     name = re.split(r"[/\\]", name.strip().casefold())[-1]
     while (shorter := _FILE.sub("", name)) != name and shorter:
@@ -49,7 +45,7 @@ def _without_suffix(name: str) -> str:
 RULES: dict[str, Callable[[str], str]] = {
     "in case or separators": _fold,
     "in separators or a leading X": _without_x,
-    "in leading zeros": _without_zeros,
+    "in leading zeros": lambda name: re.sub(r"(?<!\d)0+(?=\d)", "", _without_x(name)),
     "in a suffix": _without_suffix,
 }
 
@@ -67,7 +63,7 @@ def one_to_one(names: Sequence[str], others: Sequence[str]) -> tuple[dict[str, i
         return by_rule[best], best
     for fold, at_start in product((_fold, _trim), (True, False)):
         ours, theirs = [_parts(fold(name)) for name in names], [_parts(fold(name)) for name in others]
-        for of_ours, of_theirs in (_shortened(ours, theirs, at_start), _shortened(theirs, ours, at_start)[::-1]):
+        for of_ours, of_theirs in (_shorten(ours, theirs, at_start), _shorten(theirs, ours, at_start)[::-1]):
             pairs = _common(of_ours, of_theirs)
             if pairs is None:
                 continue
@@ -103,7 +99,7 @@ def _parts(name: str) -> Parts:
     return tuple(part.lstrip("0") or "0" if part[0].isdigit() else part for part in _PART.findall(name))
 
 
-def _shortened(long: Sequence[Parts], short: Sequence[Parts], at_start: bool) -> tuple[list[Parts], list[Parts]]:
+def _shorten(long: Sequence[Parts], short: Sequence[Parts], at_start: bool) -> tuple[list[Parts], list[Parts]]:
     """Return the long names, each reduced to the longest short name at its start (or end), and the short names.
 
     A number alone proves little, because names of genes contain numbers, too: half of all names must match by one.

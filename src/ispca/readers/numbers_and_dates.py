@@ -83,10 +83,10 @@ class Written(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def written(item: str) -> Written | None:
+def read_number(item: str) -> Written | None:
     """Return the number in a field, whatever its decimal mark, or None if it is not a number.
 
-    >>> written("1.234,5"), written("1.234").read(comma=True)
+    >>> read_number("1.234,5"), read_number("1.234").read(comma=True)
     (Written(value=1234.5, mark=',', ambiguous='', separated=True), 1234.0)
     """
     # Tables of articles have the minus sign of typesetters.
@@ -142,7 +142,7 @@ def convention_of(rows: Iterable[Sequence[str]], default: bool | None, lone_comm
     proven = {",": 0, ".": 0, "": 0}
     unclear: dict[str, tuple[int, int]] = {}
     for i, j, item in islice(cells, MOST_CELLS):
-        found = written(item)
+        found = read_number(item)
         if found is not None:
             proven[found.mark] += 1
             if found.ambiguous:

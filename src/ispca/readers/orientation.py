@@ -84,14 +84,14 @@ def from_fields(rows: Sequence[Sequence[str]], request: Request, where: str) -> 
     """Assemble rows that are already split into fields, the header first; short rows lack their last values."""
     width = max(map(len, rows))
 
-    def padded(row: Sequence[str]) -> list[str]:
+    def pad(row: Sequence[str]) -> list[str]:
         return [*row, *[""] * (width - len(row))]
 
-    header, sample = padded(rows[0]), rows[1 : SNIFFED_LINES + 1]
+    header, sample = pad(rows[0]), rows[1 : SNIFFED_LINES + 1]
     marks = convention_of(sample, request.decimal_comma, lone_comma=False)
 
     def read(mixed: bool) -> Raw:
-        following = ((i, "", padded(row)) for i, row in enumerate(rows[1:], 2))
+        following = ((i, "", pad(row)) for i, row in enumerate(rows[1:], 2))
         layout = Layout(width, where, marks=marks._replace(mixed=marks.mixed or mixed))
         return assemble(header, sample, following, request, layout)
 

@@ -14,7 +14,7 @@ from ..foundation.messages import count, listing
 from ..targets import guess_target
 from .numbers_and_dates import CERTAIN, as_days
 from .table import Raw, SampleColumns, TableError, n_covariate_columns
-from .target import labels_of, numbers_of
+from .target_column import labels_of, numbers_of
 
 Categories = Mapping[str, list[str] | None]
 # Integer codes are categories only if they have this many samples each on average.

@@ -16,7 +16,7 @@ from .file_formats import find_format, read_file
 from .messy_cells import in_plain_notation
 from .name_matching import nearest, one_to_one, with_near_names
 from .table import Raw, Request, TableError, UnknownColumnError, unknown_column
-from .target import numbers_of
+from .target_column import numbers_of
 
 # A match of fewer samples, or of a smaller fraction of the smaller file, is likely an accident.
 FEWEST, SMALLEST_FRACTION = 4, 0.1

@@ -16,8 +16,8 @@ from ..containers import ColumnSource
 from ..containers.derived import AppendedColumns, MappedSource
 from ..foundation.messages import COMPARED, TRANSFORMS, count, listing, suggestion
 from .table import Raw, TableError, UnknownColumnError, unknown_column
-from .target import labels_of
 from .target_cleaning import merge_spellings
+from .target_column import labels_of
 
 
 def choose_features(

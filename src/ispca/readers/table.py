@@ -101,7 +101,7 @@ class Request:
     block_memory: float | None = None
     decimal_comma: bool | None = None
 
-    def asked(self) -> list[tuple[str, str]]:
+    def requested_columns(self) -> list[tuple[str, str]]:
         """Return the role and the name of each column that is asked for."""
         own = [("target", self.target), *self.columns.roles(), ("id", self.id)]
         return [(role, name) for role, name in own if name is not None]

@@ -13,7 +13,7 @@ from ..foundation.messages import count, listing
 from ..targets import guess_target
 from .messy_cells import BELOW, TREATMENTS, Tally, almost_number
 from .numbers_and_dates import MISSING, number
-from .target import labels_of, numbers_of
+from .target_column import labels_of, numbers_of
 
 # Words for a missing target, in lower case, besides those that always mean a missing value. "ND" is not one of
 # them, because it often is a class (non-diabetic).

@@ -31,7 +31,7 @@ def is_tenx_folder(path: Path) -> bool:
 
 def read_tenx(path: Path, request: Request) -> Raw:
     """Read a folder; its cells are samples, and only a sample sheet can contain a target."""
-    for role, name in request.asked():
+    for role, name in request.requested_columns():
         if request.sheet_ids is not None:
             raise unknown_column(name, [], role, path.name)
         raise TableError(

@@ -78,7 +78,7 @@ def _read_quoted(
     """Return the fields of a row with quotes, reading more lines while a quote is open."""
     taken = [line]
 
-    def needed() -> Iterator[str]:
+    def needed_lines() -> Iterator[str]:
         yield line
         for _, more in following:
             taken.append(more)
@@ -87,7 +87,7 @@ def _read_quoted(
         raise QuoteError
 
     try:
-        return next(csv.reader(needed(), delimiter=delimiter))
+        return next(csv.reader(needed_lines(), delimiter=delimiter))
     except (QuoteError, csv.Error) as error:
         opened = number + _lines_before_open_quote("".join(taken), delimiter)
         if isinstance(error, QuoteError):

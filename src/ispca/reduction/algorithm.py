@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..containers.array_api import matching, stacked
+from ..containers.array_api import matching, stack_rows
 from ..foundation.arrays import Floats, Indices
 from .components import principal_components
 from .deflation import Deflation, carried_roundings, correlation_scores, deflate, start_deflation
@@ -40,7 +40,7 @@ def supervised_step(
     best = search(design, workers, state, scores, settings)
     state = deflate(design, workers, state, best.component, (best.features, best.direction), response.columns)
     if test is not None:
-        test.deflated(state, workers)
+        test.note_component(state, workers)
     step = Step(
         True,
         largest,
@@ -161,7 +161,7 @@ def complete(
     if wanted > n_supervised:
         more, scores = principal_components(design, workers, basis, roundings, wanted - n_supervised)
         # Where the unsupervised directions are, which is where X is.
-        directions = stacked([matching(more, directions), more])
+        directions = stack_rows([matching(more, directions), more])
         loadings = matching(more, loadings)
         components = np.column_stack([components, scores])
     projection = projection_matrix(directions, loadings)

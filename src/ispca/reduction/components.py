@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from ..containers.array_api import compiled, like, matching, namespace, on_host, transposed
+from ..containers.array_api import compile_function, like, matching, namespace, on_host, transpose
 from ..foundation.arrays import Floats, Indices
 from ..foundation.messages import notify
 from .deflation import project_off
@@ -149,7 +149,7 @@ def _rank_tolerance(design: Design, roundings: Floats, features: Indices) -> flo
 
 def _signed(directions: Floats, components: Floats, features: Indices, n_features: int) -> tuple[Floats, Floats]:
     """Apply the sign rule, and return the directions in rows over all features."""
-    rows = transposed(directions)
+    rows = transpose(directions)
     signs = sign_of_largest(rows)
     rows *= matching(rows, signs[:, None])
     if len(features) == n_features:
@@ -216,11 +216,11 @@ def _lanczos(product: Callable[[Floats], Floats], count: int, basis: Floats, len
     size = len(basis)
     start = project_off(basis, np.cos(np.arange(size, dtype=np.float64)))
 
-    def shifted(vector: Floats) -> Floats:
+    def shift(vector: Floats) -> Floats:
         # Convergence is relative to each eigenvalue, and zero eigenvalues, rounding noise, would never converge.
         return product(vector) / length**2 + vector
 
-    operator = LinearOperator((size, size), matvec=shifted, dtype=np.float64)
+    operator = LinearOperator((size, size), matvec=shift, dtype=np.float64)
     try:
         vectors: Floats = eigsh(operator, k=count, v0=start)[1]
     except ArpackError:
@@ -266,7 +266,7 @@ def sign_of_largest(directions: Any) -> Floats:
     count, width = directions.shape
     if not count or not width:
         return np.ones(count)
-    xp, entries = namespace(directions), compiled(directions, _largest_entries)
+    xp, entries = namespace(directions), compile_function(directions, _largest_entries)
     step, found = max(1, SIGN_VALUES // width), []
     for start in range(0, count, step):
         rows = directions[start : min(start + step, count), :]

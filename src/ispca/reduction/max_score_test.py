@@ -215,7 +215,7 @@ class MaxScoreTest:
                 self._kept[piece] = columns
                 held += columns.nbytes
 
-    def deflated(self, state: Deflation, workers: Workers) -> None:
+    def note_component(self, state: Deflation, workers: Workers) -> None:
         """Record by how much the newest component can change the permuted scores of each feature."""
         if not self._reach:
             return
@@ -258,7 +258,7 @@ class ResidualTest:
                 break
         return tally.result()
 
-    def deflated(self, state: Deflation, workers: Workers) -> None:
+    def note_component(self, state: Deflation, workers: Workers) -> None:
         """Record nothing: every test permutes the current residuals."""
 
 

@@ -63,7 +63,7 @@ def significant_features(
     statistic: Statistic, permutations: Permutations, alpha: float, workers: Workers
 ) -> Indices:
     """Return the features with a permutation p-value below alpha."""
-    observed = statistic.tested(workers)
+    observed = statistic.comparable_scores(workers)
     limit = exceedance_limit(alpha, permutations.count)
     counts = feature_exceedances(statistic, observed, permutations, workers, limit)
     return np.flatnonzero((counts < limit) & (observed > 0))
@@ -91,12 +91,12 @@ class Statistic(ABC):
     n_columns: int
 
     @abstractmethod
-    def observed(self, workers: Workers) -> Floats:
+    def scores(self, workers: Workers) -> Floats:
         """Return the score of every feature, shape (D,)."""
 
-    def tested(self, workers: Workers) -> Floats:
+    def comparable_scores(self, workers: Workers) -> Floats:
         """Return the scores that those of permutations are compared with; by default the scores themselves."""
-        return self.observed(workers)
+        return self.scores(workers)
 
     @abstractmethod
     def exceedances(self, permutations: Indices, features: Indices, levels: Floats, workers: Workers) -> Indices:
@@ -160,7 +160,7 @@ class ProductStatistic(Statistic):
         self._design, self._columns, self._multiplier = design, columns, multiplier
         self.n_columns = columns.shape[1]
 
-    def observed(self, workers: Workers) -> Floats:
+    def scores(self, workers: Workers) -> Floats:
         scores = np.abs(self._design.t_dot(self._columns, workers)).max(axis=1) * self._multiplier
         return np.round(scores, SCORE_DECIMALS)
 
@@ -191,10 +191,10 @@ class AdjustedStatistic(ProductStatistic):
         self._exchange = response.exchange
         self._start = self._exchange.basis(basis[:, varying_columns(basis)])
 
-    def observed(self, workers: Workers) -> Floats:
+    def scores(self, workers: Workers) -> Floats:
         return self._scores
 
-    def tested(self, workers: Workers) -> Floats:
+    def comparable_scores(self, workers: Workers) -> Floats:
         return self._tested
 
     def _permuted(self, permutations: Indices) -> Floats:
@@ -213,7 +213,7 @@ class BlockStatistic(Statistic):
     def _blocks(self, permutations: Indices, features: Indices) -> Iterator[tuple[Indices, Floats]]:
         """Yield blocks of the features and their scores, (block, permutations)."""
 
-    def observed(self, workers: Workers) -> Floats:
+    def scores(self, workers: Workers) -> Floats:
         identity, every = np.arange(self._X.shape[0])[None], np.arange(self._X.shape[1])
         blocks = self._blocks(identity, every)
         return np.concatenate([np.round(scores[:, 0], SCORE_DECIMALS) for _, scores in blocks])

@@ -16,7 +16,7 @@ from ..foundation.arrays import Floats, Indices
 from ..models.posterior_predictor import PosteriorModel
 from ..stacking.base import Stacked
 from ..targets import Target
-from ..targets.mixture_weights import tempered
+from ..targets.mixture_weights import apply_inverse_temperature
 from ..targets.samples import Samples
 
 # Of samples whose observation ends before the first event: they tell nothing.
@@ -95,7 +95,7 @@ def reference_predictions(fitted: Any, samples: Samples, target: Target, n_draws
         draws = _draws(fitted, samples, target, n_draws)
         family = _family(target, [draws.extra])
     count = draws.mean.shape[1]
-    y = family.target(samples.y) if target.classes is None else target.observed(samples.y)
+    y = family.target(samples.y) if target.classes is None else target.observations(samples.y)
     return ReferencePredictions(
         family, draws.mean, draws.extra, draws.offset, samples.sample_weight, np.full(count, 1 / count), y
     )
@@ -112,10 +112,10 @@ def _repeat(draws: _Draws, n_draws: int) -> _Draws:
     """Return as many draws as wanted, of a model that has fewer."""
     places = np.arange(n_draws) * draws.mean.shape[1] // n_draws
 
-    def chosen(values: Floats | None, axis: int) -> Floats | None:
+    def take(values: Floats | None, axis: int) -> Floats | None:
         return None if values is None else np.take(values, places, axis=axis)
 
-    return _Draws(np.take(draws.mean, places, axis=1), chosen(draws.extra, 0), chosen(draws.offset, 1))
+    return _Draws(np.take(draws.mean, places, axis=1), take(draws.extra, 0), take(draws.offset, 1))
 
 
 def _join(family: Family, parts: list[_Draws]) -> _Draws:
@@ -136,7 +136,7 @@ def _sharpen(stack: Any, draws: _Draws, target: Target) -> _Draws:
     if not target.unordered:
         return draws
     mean = draws.mean if draws.mean.ndim == 3 else np.stack([1 - draws.mean, draws.mean], axis=2)
-    sharp = tempered(mean, stack.inverse_temperature_)
+    sharp = apply_inverse_temperature(mean, stack.inverse_temperature_)
     return draws._replace(mean=sharp if draws.mean.ndim == 3 else sharp[:, :, 1])
 
 

@@ -23,9 +23,9 @@ from ..reduction.reuse import share_results
 from ..stacking.base import Stacked
 from ..targets import TARGETS
 from . import suggestion
-from .panel_results import PanelResults, path_table
 from .search import groups_table
 from .selection_data import check_prefit, read_data, read_features, read_settings
+from .selector_methods import PanelResults, path_table
 from .validated_path import FoldEvaluation, FoldPath, HeldOutPaths, Search, Searcher, validate_path
 
 

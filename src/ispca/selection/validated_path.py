@@ -218,7 +218,7 @@ def path_predictions(
     fold = np.repeat(np.arange(len(splits)), [len(split.test) for split in splits])
     # Folds share training samples, as in a verdict.
     overlap = len(np.unique(tests)) / float(np.mean([len(split.train) for split in splits]))
-    observed = target.observed(samples.y[tests])
+    observed = target.observations(samples.y[tests])
     held_out = HeldOut(observed, target.n_classes, weight, unit=unit, fold=fold, overlap=overlap)
     values = np.concatenate([fold.value for fold in folds], axis=1)
     chances: Any = [None] * len(values)

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..containers import ColumnSource
-from ..data_checks.similar_samples import copies_together
+from ..data_checks.copies_outliers_and_drift import copies_together
 from ..families.survival_target import refuse_survival
 from ..fitted_parts import take_apart
 from ..fitting.comparison_inputs import checked_data, named_estimators, resumable_seed, target_is_classes
@@ -181,7 +181,7 @@ class Stacked(Predictions, BaseEstimator):
         self._held_out = np.concatenate([split.test for split in splits])
         work = Work({name: in_fold(item) for name, item in named.items()}, samples, target, splits, seed)
         outcomes = run(work, self.resume, self.n_jobs, "Stacking")
-        named = {name: item for name, item in named.items() if self._worked(name, outcomes, len(splits))}
+        named = {name: item for name, item in named.items() if self._is_usable(name, outcomes, len(splits))}
         if not named:
             errors = (outcome.error for outcome in outcomes.values() if isinstance(outcome, Failure))
             reason = next((f"The first error: {error}" for error in errors), "None gives finite intervals.")
@@ -227,7 +227,7 @@ class Stacked(Predictions, BaseEstimator):
         self._finish(samples, target, predictions)
         return self
 
-    def _worked(self, name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
+    def _is_usable(self, name: str, outcomes: dict[Any, Any], n_splits: int) -> bool:
         """Return whether a candidate has a density in every fold; otherwise warn or raise."""
         for number in range(n_splits):
             outcome = outcomes[number, name]

@@ -41,10 +41,10 @@ def default_candidates(kind: str, n_classes: int = 2) -> list[tuple[str, Any]]:
     model = MODELS[kind]()
     # Named, because more than a few integers would be taken as a quantity.
     options: dict[str, Any] = {"whiten": True, "family": (target.family or class_family(n_classes)).name}
-    reductions = [("ISPCA-cross-fitted", reduced(ISPCA(count, **options, **HONEST), model))]
+    reductions = [("ISPCA-cross-fitted", reduction_pipeline(ISPCA(count, **options, **HONEST), model))]
     if not target.unordered or n_classes == 2:
         # With more classes it takes long, and adds nothing (docs/predictions.md).
-        reductions.insert(0, ("SPCA", reduced(SPCA(count, **options), model)))
+        reductions.insert(0, ("SPCA", reduction_pipeline(SPCA(count, **options), model)))
     linear = PENALIZED.get(kind)
     penalized = [] if linear is None else [("lasso", linear(penalty="lasso", choice="best"))]
     return [("kernels", kernel_method(kind)), *penalized, *reductions, ("base rate", target.base_rate())]
@@ -56,10 +56,10 @@ def kernel_method(kind: str) -> Any:
         return KERNEL_METHODS[kind]()
     family = find_target(kind).family
     assert family is not None
-    return reduced(KernelScores(family=family.name), MODELS[kind](prior="ridge"))
+    return reduction_pipeline(KernelScores(family=family.name), MODELS[kind](prior="ridge"))
 
 
-def reduced(reduction: SupervisedComponents | KernelScores, model: Any) -> Pipeline:
+def reduction_pipeline(reduction: SupervisedComponents | KernelScores, model: Any) -> Pipeline:
     """Put a model after a reduction."""
     return Pipeline([("reduction", reduction), ("model", model)])
 

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from ..foundation.arrays import Floats
 from ..kernels.base import KernelMethod
 from ..targets import Target
-from ..targets.mixture_weights import fit_inverse_temperature, stacking_weights, tempered
+from ..targets.mixture_weights import apply_inverse_temperature, fit_inverse_temperature, stacking_weights
 from ..targets.samples import HeldOut, Prediction, log_class_probability
 
 CONCENTRATION = 1.5
@@ -49,7 +49,9 @@ def combined_predictions(
             known = [target.mix(predictions[k], weights).probabilities for k in others]
             codes = np.concatenate([observed[k].observed for k in others])
             pooled = np.concatenate([np.asarray(part) for part in known])
-            sharp = tempered(np.asarray(mixed.probabilities), fit_inverse_temperature(pooled, codes, weight))
+            sharp = apply_inverse_temperature(
+                np.asarray(mixed.probabilities), fit_inverse_temperature(pooled, codes, weight)
+            )
             density = log_class_probability(sharp, observed[number].observed)
             mixed = replace(mixed, probabilities=sharp, log_density=density)
         mixtures.append(mixed)

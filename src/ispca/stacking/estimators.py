@@ -18,7 +18,7 @@ from ..foundation.parameters import fit_context
 from ..targets import ORDERED_CLASSES, Target
 from ..targets.classes import ClassPredictions, class_probabilities
 from ..targets.counts import CountPredictions
-from ..targets.mixture_weights import fit_inverse_temperature, tempered
+from ..targets.mixture_weights import apply_inverse_temperature, fit_inverse_temperature
 from ..targets.quantity import QuantityIntervals, mixture_quantile, normal_part
 from ..targets.samples import Prediction, Samples, log_class_probability
 from ..targets.survival import SurvivalPredictions, risk_of_curves, survival_at
@@ -81,7 +81,7 @@ class StackedClassifier(ClassPredictions, ClassifierMixin, Stacked):
         self._out_of_fold = np.concatenate(parts, axis=1)
         pooled = np.tensordot(self.weights_, self._out_of_fold, 1)
         weight = None if samples.sample_weight is None else samples.sample_weight[self._held_out]
-        observed = target.observed(samples.y)[self._held_out]
+        observed = target.observations(samples.y)[self._held_out]
         self.inverse_temperature_ = fit_inverse_temperature(pooled, observed, weight)
 
     def _candidate_classes(self) -> np.ndarray:
@@ -92,7 +92,7 @@ class StackedClassifier(ClassPredictions, ClassifierMixin, Stacked):
         count, labels = n_rows(Z), self._candidate_classes()
         parts = self._of_each(lambda estimator: class_probabilities(estimator, Z, labels, count))
         mixture: Floats = sum(weight * part for weight, part in zip(self.weights_, parts, strict=True))
-        return tempered(mixture, self.inverse_temperature_)
+        return apply_inverse_temperature(mixture, self.inverse_temperature_)
 
     def _log_density(self, Z: Any, y: np.ndarray, offset: Floats | None) -> Floats:
         return log_class_probability(self._probabilities(Z), y)

@@ -33,8 +33,8 @@ from .target import (
     by_name,
     find_method,
     interval_text,
-    known,
     mixed_probabilities,
+    nan_to_none,
 )
 
 # If the largest class has a larger fraction of the samples, the AUC decides: accuracy ignores rare classes.
@@ -119,7 +119,11 @@ class Classes(Target):
             chosen["auc"] = AUC
         estimates = measure_intervals(held_out, found.prediction, chosen)
         right, area = estimates["accuracy"], estimates.get("auc", UNKNOWN)
-        areas = {"auc": known(area.value), "auc_low": known(area.low), "auc_high": known(area.high)}
+        areas = {
+            "auc": nan_to_none(area.value),
+            "auc_low": nan_to_none(area.low),
+            "auc_high": nan_to_none(area.high),
+        }
         correct, shown = ACCURACY.show(right.value), f"AUC {AUC.show(area.value)}{interval_text(area, AUC)}"
         common = f"compared with {ACCURACY.show(largest)} by always predicting the most common class"
         if largest > MOST_COMMON and np.isfinite(area.low):
@@ -197,7 +201,7 @@ class ClassPredictions(Predictions):
         with np.errstate(divide="ignore"):
             return np.log(self._probabilities(Z))
 
-    def _observed(self, y: Any, n_samples: int) -> np.ndarray:
+    def _check_y(self, y: Any, n_samples: int) -> np.ndarray:
         return checks.observed_codes(y, self.classes_, n_samples)
 
     def predict(self, X: Any) -> np.ndarray:

@@ -73,7 +73,7 @@ class CountPredictions(OffsetPredictions):
     # The family whose deviance is explained, and its dispersion if it has one.
     _deviance_family: Callable[[], tuple[CountFamily, float | None]]
 
-    def _observed(self, y: Any, n_samples: int) -> np.ndarray:
+    def _check_y(self, y: Any, n_samples: int) -> np.ndarray:
         return checks.observed_counts(y, n_samples)
 
     def predict(self, X: Any, offset: Any = None) -> Floats:
@@ -109,7 +109,10 @@ class CountPredictions(OffsetPredictions):
         """
         Z, offset = self._check_offset(X, offset)
         predicted = self._mean(Z, offset)
-        counts, weights = self._observed(y, len(predicted)), checks.check_weights(sample_weight, len(predicted))
+        counts, weights = (
+            self._check_y(y, len(predicted)),
+            checks.check_weights(sample_weight, len(predicted)),
+        )
         family, dispersion = self._deviance_family()
         exposure = offset if self._constant_rate else None
         return explained_deviance(family, counts, predicted, exposure, weights, dispersion)

@@ -48,7 +48,7 @@ def stacking_weights(
     return weights
 
 
-def tempered(probabilities: Floats, inverse_temperature: float) -> Floats:
+def apply_inverse_temperature(probabilities: Floats, inverse_temperature: float) -> Floats:
     """Return probabilities to a power, with rows that sum to one again; powers above 1 make them more extreme."""
     powers = inverse_temperature * np.log(np.maximum(probabilities, SMALLEST_PROBABILITY))
     return np.exp(powers - logsumexp(powers, axis=-1, keepdims=True))

@@ -129,7 +129,7 @@ class QuantityPredictions(Predictions):
     _mean: Callable[[Any], Floats]
     _mean_and_deviation: Callable[[Any], tuple[Floats, Floats]]
 
-    def _observed(self, y: Any, n_samples: int) -> np.ndarray:
+    def _check_y(self, y: Any, n_samples: int) -> np.ndarray:
         return checks.observed_values(y, n_samples)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:

@@ -114,7 +114,7 @@ class Samples(NamedTuple):
         weight = check_weights(self.sample_weight[kept], len(kept))
         return Samples(self.X[kept], y, groups, weight, offset, kept=kept)
 
-    def given(self) -> dict[str, Floats]:
+    def weight_and_offset(self) -> dict[str, Floats]:
         """Return weights and offset by name, if there are any."""
         both = {"sample_weight": self.sample_weight, "offset": self.offset}
         return {name: values for name, values in both.items() if values is not None}
@@ -123,7 +123,7 @@ class Samples(NamedTuple):
         """Return the training and the held-out samples of a split."""
 
         def part(chosen: Indices, groups: Any) -> Samples:
-            given: dict[str, Any] = {name: values[chosen] for name, values in self.given().items()}
+            given: dict[str, Any] = {name: values[chosen] for name, values in self.weight_and_offset().items()}
             return Samples(rows(self.X, chosen), self.y[chosen], groups, **given)
 
         train = part(split.train, split.train_groups)

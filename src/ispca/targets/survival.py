@@ -189,7 +189,7 @@ class SurvivalPredictions(OffsetPredictions):
     _risk: Callable[[Any, Floats | None], Floats]  # the risk scores, of Z and offset
     _curves: Callable[[Any, Floats | None], Floats]  # survival at ``unique_times_`` (samples x times)
 
-    def _observed(self, y: Any, n_samples: int) -> np.ndarray:
+    def _check_y(self, y: Any, n_samples: int) -> np.ndarray:
         return checks.observed_survival(y, n_samples)
 
     def predict(self, X: Any, offset: Any = None) -> Floats:
@@ -223,7 +223,7 @@ class SurvivalPredictions(OffsetPredictions):
             Fraction of the comparable pairs whose risks are in the right order; 0.5 is chance.
         """
         risk = self.predict(X, offset)
-        observed, weights = self._observed(y, len(risk)), checks.check_weights(sample_weight, len(risk))
+        observed, weights = self._check_y(y, len(risk)), checks.check_weights(sample_weight, len(risk))
         return survival_curves.concordance_index(observed["event"], observed["time"], risk, weights)
 
     def predict_survival_function(self, X: Any, return_array: bool = False, offset: Any = None) -> Any:

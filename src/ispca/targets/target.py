@@ -51,7 +51,7 @@ def interval_text(found: Estimate, measure: Measure) -> str:
     return f" (95% interval {measure.show(found.low)} to {measure.show(found.high)})"
 
 
-def known(value: float) -> float | None:
+def nan_to_none(value: float) -> float | None:
     """Return None for NaN, which JSON does not have."""
     return float(value) if np.isfinite(value) else None
 
@@ -140,7 +140,7 @@ class Target:
         """Return what splitters see as the target, and what random splits are stratified by."""
         return y, "class" if self.has_classes else None
 
-    def observed(self, y: Any) -> Any:
+    def observations(self, y: Any) -> Any:
         """Return observations as measures take them: classes by their numbers."""
         return y if self.classes is None else np.searchsorted(self.classes, y)
 
@@ -157,7 +157,7 @@ class Target:
 
     def held_out(self, test: Samples, train: Samples) -> HeldOut:
         """Return held-out observations as measures take them; of the training samples, times of censoring."""
-        return HeldOut(self.observed(test.y), self.n_classes, test.sample_weight, self.times)
+        return HeldOut(self.observations(test.y), self.n_classes, test.sample_weight, self.times)
 
     def observed_columns(self, y: Any) -> dict[str, np.ndarray]:
         """Return observations by the columns of files."""
@@ -238,13 +238,13 @@ def by_name(*measures: Measure) -> dict[str, Measure]:
 class Predictions:
     """Base class of the models; each gives a few primitives, from which the public methods follow.
 
-    In the primitives, ``Z`` are new samples as `_check_new` returns them, ``y`` are observations as `_observed`
+    In the primitives, ``Z`` are new samples as `_check_new` returns them, ``y`` are observations as `_check_y`
     returns them, and ``offset`` are checked offsets of the linear predictor, None if there are none.
     """
 
     target: Target
     _check_new: Callable[[Any], Any]
-    _observed: Callable[[Any, int], np.ndarray]  # of observations and the number of samples
+    _check_y: Callable[[Any, int], np.ndarray]  # of observations and the number of samples
     _log_density: Callable[[Any, np.ndarray, Floats | None], Floats]  # of Z, y and offset
 
     def log_predictive_density(self, X: Any, y: Any) -> Floats:
@@ -261,7 +261,7 @@ class Predictions:
             parts.
         """
         Z = self._check_new(X)
-        return self._log_density(Z, self._observed(y, n_rows(Z)), None)
+        return self._log_density(Z, self._check_y(y, n_rows(Z)), None)
 
 
 @share_docs()
@@ -292,4 +292,4 @@ class OffsetPredictions(Predictions):
             One value per sample; larger is better.
         """
         Z, offset = self._check_offset(X, offset)
-        return self._log_density(Z, self._observed(y, n_rows(Z)), offset)
+        return self._log_density(Z, self._check_y(y, n_rows(Z)), offset)

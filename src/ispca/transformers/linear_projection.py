@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..containers import ColumnSource
-from ..containers.array_api import DeviceArray, exact, like, matching, namespace, on_host, stacked
+from ..containers.array_api import DeviceArray, exact, like, matching, namespace, on_host, stack_rows
 from ..foundation.arrays import Floats
 from ..foundation.docstrings import share_docs
 from ..foundation.messages import count
@@ -56,7 +56,7 @@ class LinearProjection(InputColumns, TransformerMixin, BaseEstimator):
             return self.components_
         rows = np.zeros((len(self.kept_columns_), self.components_.shape[1]))
         rows[np.arange(len(rows)), self.kept_columns_] = 1.0
-        return stacked([self.components_, matching(self.components_, rows)])
+        return stack_rows([self.components_, matching(self.components_, rows)])
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")

@@ -138,7 +138,7 @@ def feature_scores(
     """
     with workers() as threads:
         scored = _score_data(X, y, statistic, family, adjust, sample_weight, offset, None, threads)
-        return scored.in_order(scored.statistic.observed(threads), 0.0)
+        return scored.in_order(scored.statistic.scores(threads), 0.0)
 
 
 @dataclass(frozen=True)
@@ -231,14 +231,14 @@ def score_test(
         raise ValueError(f"memory_budget must be at least {2**20} bytes, got {memory_budget!r}.")
     with workers() as threads:
         scored = _score_data(X, y, statistic, family, adjust, sample_weight, offset, groups, threads)
-        observed = scored.statistic.observed(threads)
+        observed = scored.statistic.scores(threads)
         n_samples, exchange = scored.data.X.shape[0], scored.data.exchangeable()
         permutations = Permutations(
             integer_seed(random_state), n_samples, n_permutations, int(memory_budget), exchange=exchange
         )
         scores = scored.in_order(observed, 0.0)
         statistics = scores**2 * statistic_scale(scored.response) if statistic == "pearson" else None
-        tested = scored.statistic.tested(threads)
+        tested = scored.statistic.comparable_scores(threads)
         if kind == "maximum":
             p_value = (
                 screening.maximum_exceedances(scored.statistic, tested, permutations, threads) / n_permutations

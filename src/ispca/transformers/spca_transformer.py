@@ -175,9 +175,9 @@ class SPCA(SupervisedComponents):
         assert data.response is not None
         statistic = screening.make_statistic(self.statistic, data.X, design, data.response, basis, threads)
         if self.n_features is not None:
-            return np.sort(best_features(statistic.observed(threads), self.n_features))
+            return np.sort(best_features(statistic.scores(threads), self.n_features))
         if self.threshold is not None:
-            scores = statistic.observed(threads)
+            scores = statistic.scores(threads)
             return np.sort(screening.relative_threshold_features(scores, self.threshold, self.max_features))
         permutations = self._permutations(data, self.n_permutations, reuse)
         return screening.significant_features(statistic, permutations, self.alpha, threads)
@@ -187,7 +187,7 @@ class SPCA(SupervisedComponents):
     ) -> FoldComponents:
         samples = X if self.statistic == "pearson" else X[fold.train]
         statistic = screening.make_statistic(self.statistic, samples, design, fold.response, basis, threads)
-        features = np.sort(best_features(statistic.observed(threads), len(self.selected_)))
+        features = np.sort(best_features(statistic.scores(threads), len(self.selected_)))
         return screened_components(design, threads, features, count=self.n_supervised_, basis=basis)
 
     def _fold_settings(self) -> tuple[str, int]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..fitting.comparison_inputs import check_baseline, choose_target, named_estimators, resumable_seed
-from ..fitting.fit_and_predict import check_fit_parameters, converged
+from ..fitting.fit_and_predict import check_fit_parameters, has_converged
 from ..fitting.fit_store import Failure
 from ..fitting.runner import Work, run
 from ..foundation.arrays import Floats, Indices
@@ -178,7 +178,7 @@ class Comparison:
 
     def fit_counts(self) -> dict[str, Indices]:
         """Return the numbers of failed fits and of posteriors that have not converged, by method."""
-        unconverged = [[item is not None and not converged(item) for item in row] for row in self.predictions]
+        unconverged = [[item is not None and not has_converged(item) for item in row] for row in self.predictions]
         failed = np.array([self.n_failed(method) for method in self.methods])
         return {"n_failed": failed, "n_unconverged": np.sum(unconverged, axis=0)}
 

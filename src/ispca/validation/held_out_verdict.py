@@ -12,7 +12,7 @@ from ..families.survival_target import is_survival
 from ..targets.intervals import UNKNOWN, Estimate, estimate
 from ..targets.measures import COVERAGE
 from ..targets.samples import INTERVAL_PROBABILITY, HeldOut, Pooled, Prediction
-from ..targets.target import Judgment, interval_text, known
+from ..targets.target import Judgment, interval_text, nan_to_none
 from .baseline_comparison import BASE_RATE, COMBINED, COMPONENTS, COVARIATES
 from .calibration import recalibrate, value_slope
 from .comparison import Comparison
@@ -63,7 +63,7 @@ def verdict(comparison: Comparison, *, method: str | None = None) -> dict[str, A
     alone = components_alone(comparison) if method == COMBINED and own.judged else None
     if alone is not None:
         sentences.append(alone["sentence"])
-    values = {name: known(value) for name, value in own.estimate._asdict().items()}
+    values = {name: nan_to_none(value) for name, value in own.estimate._asdict().items()}
     return {
         "sentence": " ".join(sentences),
         "measure": own.measure.name,
@@ -111,7 +111,7 @@ def components_alone(comparison: Comparison) -> dict[str, Any] | None:
         sentence += f"; {NOT_BETTER}" if headline.better else "; this is significantly better than the base rate."
     found = {"measure": measure.name, "value": float(value), "difference": difference.value}
     found["better_than_baseline"] = better
-    ends = {"low": known(difference.low), "high": known(difference.high)}
+    ends = {"low": nan_to_none(difference.low), "high": nan_to_none(difference.high)}
     return found | ends | {"sentence": sentence.removesuffix(".") + "."}
 
 

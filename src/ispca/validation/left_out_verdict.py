@@ -15,7 +15,7 @@ from ..kernels import KernelClassifier, KernelRegressor
 from ..kernels.base import KernelMethod
 from ..targets import Target
 from ..targets.samples import Pooled, Prediction, Samples, select_samples
-from ..targets.target import Judgment, known
+from ..targets.target import Judgment, nan_to_none
 from .held_out_verdict import judged_sentence
 
 OPTIMISTIC = "This is slightly optimistic, because calibration and weights have seen these samples."
@@ -86,7 +86,7 @@ def kernel_verdict(
     left_out = left_out if counted.kept is None else left_out[counted.kept]
     prediction = Prediction(left_out.argmax(axis=1), left_out) if left_out.ndim == 2 else Prediction(left_out)
     own = _judge(prediction, counted, model.target.of(counted.y))
-    values = {name: known(value) for name, value in own.estimate._asdict().items()}
+    values = {name: nan_to_none(value) for name, value in own.estimate._asdict().items()}
     found = {"sentence": _sentence(own), "measure": own.measure.name, **values, "baseline_value": own.baseline}
     return found | {"better_than_baseline": own.better}
 
@@ -111,6 +111,8 @@ def _left_out(method: Any, samples: Samples, counted: Samples, target: Target) -
     if not isinstance(method, Pipeline):
         return method.fit_left_out(samples.X, samples.y, samples.groups, samples.sample_weight)
     scores, model = method[0], method[-1]
-    Z = counted._replace(X=scores.fit_transform(counted.X, counted.y, counted.groups, **counted.given()))
-    model.fit(Z.X, Z.y, **Z.given())
+    Z = counted._replace(
+        X=scores.fit_transform(counted.X, counted.y, counted.groups, **counted.weight_and_offset())
+    )
+    model.fit(Z.X, Z.y, **Z.weight_and_offset())
     return target.predict(model, take_apart(model), Z)

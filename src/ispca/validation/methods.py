@@ -15,7 +15,7 @@ from ..families import GAUSSIAN, class_family
 from ..foundation.arrays import Floats
 from ..models import MODELS
 from ..penalized import PENALIZED
-from ..stacking.candidates import HONEST, RECOMMENDED, kernel_method, reduced
+from ..stacking.candidates import HONEST, RECOMMENDED, kernel_method, reduction_pipeline
 from ..targets import CLASSES, QUANTITY, Target, find_target
 from ..transformers.base import SupervisedComponents
 from ..transformers.ispca_transformer import ISPCA
@@ -76,7 +76,7 @@ def recommended_methods(
         for name in ("ISPCA", "ISPCA-small", "ISPCA-residual"):
             methods[name]["reduction"].set_params(**RECOMMENDED)
         reduction, model = methods["ISPCA"]["reduction"], methods["ISPCA"]["model"]
-        honest = reduced(clone(reduction).set_params(**HONEST), model)
+        honest = reduction_pipeline(clone(reduction).set_params(**HONEST), model)
         return methods | {"ISPCA-cross-fitted": honest, KERNELS: kernels}
     model = MODELS[kind](random_state=random_state) if model is None else model
     shared = {"whiten": True, "family": target.choose_family(None).name, "random_state": random_state}
@@ -86,7 +86,7 @@ def recommended_methods(
         "ISPCA": ISPCA(n_components, **shared, **RECOMMENDED),
         "ISPCA-cross-fitted": ISPCA(n_components, **shared, **HONEST),
     }
-    methods = {name: reduced(step, model) for name, step in reductions.items()}
+    methods = {name: reduction_pipeline(step, model) for name, step in reductions.items()}
     more = {KERNELS: kernels, "base rate": target.base_rate()}
     return methods | penalized_methods(kind, random_state) | more
 
@@ -136,7 +136,7 @@ def paper_methods(
         "ISPCA": ISPCA(n_components, **shared),
         "ISPCA-residual": ISPCA(n_components, test="residual", **shared),
     }
-    methods: dict[str, Any] = {name: reduced(step, model) for name, step in reductions.items()}
+    methods: dict[str, Any] = {name: reduction_pipeline(step, model) for name, step in reductions.items()}
     return methods | penalized_methods(target.name, random_state)
 
 

@@ -143,19 +143,19 @@ def _choose_and_evaluate(
     measure: Measure, found: list[Pooled], drawn: Indices, best: int
 ) -> tuple[Floats, Floats]:
     """Return the values of the chosen methods and of the best one of all samples, on the samples not drawn."""
-    inside = np.column_stack([_resampled(measure, item, drawn) for item in found])
+    inside = np.column_stack([_resample_measure(measure, item, drawn) for item in found])
     good = np.where(np.isnan(inside), -np.inf, measure.goodness(inside))
     chosen, left = good.argmax(axis=1), (drawn == 0).astype(np.intp)
-    reference = _resampled(measure, found[best], left)
+    reference = _resample_measure(measure, found[best], left)
     outside = reference.copy()
     for number in np.unique(chosen[chosen != best]):
         own = chosen == number
-        outside[own] = _resampled(measure, found[number], left[own])
+        outside[own] = _resample_measure(measure, found[number], left[own])
     known = np.isfinite(good.max(axis=1, initial=-np.inf)) & np.isfinite(outside) & np.isfinite(reference)
     return outside[known], reference[known]
 
 
-def _resampled(measure: Measure, found: Pooled, drawn: Indices) -> Floats:
+def _resample_measure(measure: Measure, found: Pooled, drawn: Indices) -> Floats:
     """Return a measure for each resample, NaN where it does not apply."""
     held_out, prediction = found.held_out, found.prediction
     if measure.resampled is not None:

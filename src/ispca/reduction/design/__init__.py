@@ -12,7 +12,7 @@ from ...containers.array_api import DeviceArray
 from ...foundation.arrays import Floats, Indices
 from ..threads import Workers
 from .base import Design, GramFeatures, RowWeights, feature_blocks
-from .dense import Samples, dense_design
+from .dense import SomeRows, dense_design
 from .device import device_design
 from .partitioned import partitioned_design
 from .sparse import sparse_design
@@ -78,7 +78,7 @@ def make_subset_design(
     if sp.issparse(X):
         design: Design = sparse_design(X[samples], workers, center=center, scale=scale, rows=rows)
     else:
-        design = dense_design(Samples(X, samples), workers, center=center, scale=scale, rows=rows)
+        design = dense_design(SomeRows(X, samples), workers, center=center, scale=scale, rows=rows)
     return with_row_weights(design, rows)
 
 

@@ -63,7 +63,7 @@ def _weighted_moments(columns: Any, rows: RowWeights) -> tuple[Floats, Floats, I
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class SomeRows:
     """Some rows of a dense X, taken only from the columns that are asked for: ``self[:, columns]``."""
 
     X: Any

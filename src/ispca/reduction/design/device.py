@@ -66,7 +66,7 @@ def device_design(
     def compute() -> list[Floats]:
         total = source.put(np.ones((1, n)) if rows is None else rows.total[None, :])
         counted = source.put(np.ones((1, n)) if rows is None or rows.samples is None else rows.samples[None, :])
-        describe = source.compiled(blockwise.moments)
+        describe = source.compile(blockwise.moments)
         parts = [
             describe(
                 source.X, block.start, total, counted, size=size, width=block.stop - block.start, xp=source.xp
@@ -105,7 +105,7 @@ class DeviceDesign(Design):
     ) -> Iterator[tuple[slice, Any]]:
         """Yield what an operation gives for each block of the features, and the places of the block among them."""
         count = self.shape[1] if features is None else len(features)
-        compiled = self.source.compiled(operation)
+        compiled = self.source.compile(operation)
         for part in self.blocks.of(self.shape[0], count):
             place: Any = part.start
             width: int | None = part.stop - part.start
@@ -274,7 +274,7 @@ class DeviceDesign(Design):
 
 def project_on_device(source: DeviceArray, mean: Any, scale: Any, projection: Any) -> Any:
     """Return ``((X - mean) / scale) @ projection.T`` where X is, or refuse values out of range."""
-    blocks, project = Blocks(), source.compiled(blockwise.project)
+    blocks, project = Blocks(), source.compile(blockwise.project)
 
     def compute() -> Any:
         total: Any = None

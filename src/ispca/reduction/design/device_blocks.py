@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...containers.array_api import sliced
+from ...containers.array_api import take_slice
 from .base import MEAN_TOLERANCE
 
 
 def selected(array: Any, place: Any, axis: int, width: int | None, xp: Any) -> Any:
     """Return a block of an array along an axis."""
-    return xp.take(array, place, axis=axis) if width is None else sliced(array, place, width, axis)
+    return xp.take(array, place, axis=axis) if width is None else take_slice(array, place, width, axis)
 
 
 def standardized(
@@ -94,8 +94,8 @@ def dot(columns: tuple[Any, ...], coefficients: Any, *, width: int | None, xp: A
 
 def project(X: Any, start: Any, mean: Any, scale: Any, projection: Any, *, width: int, xp: Any) -> Any:
     """Return what a block of columns adds to ``((X - mean) / scale) @ projection.T``."""
-    values = xp.astype(sliced(X, start, width, 1), xp.float64) - sliced(mean, start, width, 0)
-    weights = xp.astype(sliced(projection, start, width, 1), xp.float64) / sliced(scale, start, width, 0)
+    values = xp.astype(take_slice(X, start, width, 1), xp.float64) - take_slice(mean, start, width, 0)
+    weights = xp.astype(take_slice(projection, start, width, 1), xp.float64) / take_slice(scale, start, width, 0)
     return values @ weights.T
 
 
@@ -104,7 +104,7 @@ def moments(X: Any, start: Any, total: Any, counted: Any, *, size: float, width:
 
     ``total`` and ``counted`` are the weights of the samples, in one row: of the squares, and of the count.
     """
-    values = xp.astype(sliced(X, start, width, 1), xp.float64)
+    values = xp.astype(take_slice(X, start, width, 1), xp.float64)
     low, high = xp.min(values, axis=0), xp.max(values, axis=0)
     n_missing, n_infinite = (xp.sum(xp.astype(bad(values), xp.float64), axis=0) for bad in (xp.isnan, xp.isinf))
     mean = (total @ values)[0, :] / size

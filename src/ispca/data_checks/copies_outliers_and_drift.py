@@ -194,16 +194,14 @@ def find_outliers(
     if len(rows) == 0:
         return []
     verb, whether = ("is", "whether it was") if len(rows) == 1 else ("are", "whether they were")
+    least = distance[rows].min()
+    shown = f"{least:.0f}" if least < 1000 else "over 1000"
     sentence = (
         f"{named('Sample', ids, rows)} {verb} far from all others in the leading components (robust distance "
-        f"{_round(distance[rows].min())}{' or more' if len(rows) > 1 else ''}, limit {FAR:.0f}). Check "
+        f"{shown}{' or more' if len(rows) > 1 else ''}, limit {FAR:.0f}). Check "
         f"{whether} measured and labeled correctly: a single sample can dominate a component."
     )
     return [Finding("outliers", sentence, tuple(rows.tolist()))]
-
-
-def _round(distance: float) -> str:
-    return f"{distance:.0f}" if distance < 1000 else "over 1000"
 
 
 def find_file_order(products: Floats | None, classes: Indices | None) -> list[Finding]:
