@@ -21,7 +21,7 @@ from ..data_checks import check_data
 from ..data_checks.confounding import confounding_warnings
 from ..data_checks.findings import find_substitutes
 from ..foundation.data_files import BY_SUFFIX
-from ..foundation.messages import InputError
+from ..foundation.messages import AdviceError, InputError
 from ..readers import Table, read_table
 from ..readers.excel import is_workbook, sheet_names
 from ..readers.file_access import data_suffix, packing
@@ -121,9 +121,9 @@ def estimate_seconds(found: Mapping[str, Any], given: Mapping[str, Any]) -> floa
 class PageError(InputError):
     """What is wrong with files or choices, in the words of the page, and the control that the advice is about."""
 
-    def __init__(self, problem: str, advice: str = "", control: str | None = None) -> None:
-        super().__init__(in_page_words(problem), in_page_words(advice))
-        self.control = control or (find_control(advice) if self.advice else None)
+    def __init__(self, error: AdviceError, control: str | None = None) -> None:
+        super().__init__(in_page_words(error.problem), in_page_words(error.advice))
+        self.control = control or find_control(error.setting)
 
     @property
     def values(self) -> dict[str, str | None]:
@@ -177,16 +177,16 @@ def preview(
     try:
         given = read_choices(options)
     except OptionError as error:
-        raise PageError(str(error), control=error.control) from None
+        raise PageError(InputError(str(error)), error.control) from None
     files = Files(matrix, sheet, annotation)
     reading = {name: value for name, value in given.items() if name in OF_READING}
     try:
         found, other, own = files.keep("look", reading, lambda: _first_look(files, reading))
     except InputError as error:
         if annotation is None:
-            raise PageError(error.problem, error.advice) from None
+            raise PageError(error) from None
         # Unless the other files cannot be read either, it is the annotation.
-        wrong = PageError(error.problem, f"Remove or replace {label('annotation')}.", "annotation")
+        wrong = PageError(InputError(error.problem, f"Remove or replace {label('annotation')}."), "annotation")
         return preview(matrix, sheet, options) | {"error": wrong.values}
     found = found | {"sheet_name": other or given.get("sheet_name"), "seconds": estimate_seconds(found, given)}
     given = {name: value for name, value in given.items() if name not in OF_MODEL} | (
@@ -195,7 +195,7 @@ def preview(
     try:
         found |= files.keep("target", given, lambda: _examine(files, given, found, own))
     except InputError as error:
-        found |= {"error": PageError(error.problem, error.advice).values}
+        found |= {"error": PageError(error).values}
     if other is not None:
         first = found["sheets"][0]
         note = f"The first sheet, {first!r}, cannot be used as a table; {other!r} is read instead."
