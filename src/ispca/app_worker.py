@@ -21,8 +21,8 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from . import cli
-from .app.form import in_page_words, make_settings
-from .app.preview import PageError, preview
+from .app.form import PageError, in_page_words, make_settings
+from .app.preview import preview
 from .app.processes import NO_MEMORY
 from .app.run_folders import COMMAND, DISK_FULL, PREDICTIONS, PRINTED, PROGRESS, RESULT, RESULTS, STORE
 from .commands import command_module

@@ -13,7 +13,7 @@ from ispca.analysis.settings import Settings
 from ispca.app.form import (
     CHOICES,
     CONTROLS,
-    OptionError,
+    PageError,
     find_control,
     in_page_words,
     label,
@@ -55,7 +55,7 @@ ANYTHING |= st.dictionaries(st.text(), st.integers())
 @pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(sorted(CHOICES)) | st.text(max_size=5), ANYTHING))
 def test_whatever_is_accepted_becomes_settings(options):
-    with suppress(OptionError):
+    with suppress(PageError):
         assert make_settings(options, FILES).data == Path("x.csv")
 
 
@@ -82,7 +82,7 @@ def test_whatever_is_accepted_becomes_settings(options):
     ],
 )
 def test_wrong_values_are_refused(options, message):
-    with pytest.raises(OptionError, match=message):
+    with pytest.raises(PageError, match=message):
         make_settings(options, FILES)
 
 
@@ -105,7 +105,7 @@ def test_choices_become_settings(options, settings):
 
 
 def test_settings_that_contradict_each_other_are_named_by_their_controls():
-    with pytest.raises(OptionError, match=r"“Offset of counts” is .* Add “Kind of target”: “Count”\.") as found:
+    with pytest.raises(PageError, match=r"“Offset of counts” is .* Add “Kind of target”: “Count”\.") as found:
         make_settings({"target": "y", "offset": "o"}, FILES)
     assert found.value.control == "offset"
 

@@ -40,9 +40,7 @@ def examine_columns(table: Table, settings: Settings, listener: Listener) -> tup
     target = table.target_kind
     if table.covariates and not target.timed:
         covariates = table.covariate_columns()
-        confounding = confounding_warnings(
-            covariates, table.target, target.unordered, listener.words("⟦covariates⟧")
-        )
+        confounding = confounding_warnings(covariates, table.target, target.unordered)
     table = replace(table, notes=[*notes, *confounding])
     listener.notes(table.notes)
     return table, confounding

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..analysis.settings import OPTIONS, Option, Settings
-from ..foundation.messages import Mention, SettingError, mentions_in, mentions_of, replace_mentions
+from ..foundation.messages import AdviceError, InputError, Mention, mentions_in, mentions_of, replace_mentions
 
 # Roles of uploads in a request, and the settings that they become.
 FILES = {"matrix": "data", "sheet": "samples", "annotation": "annotation"}
@@ -30,12 +30,17 @@ LONGEST_VALUE, MOST_VALUES = 1000, 10_000
 VERBS = {"Pass ": ("Set ", "Check "), "pass ": ("set ", "check "), "Leave out ": ("Reset ", "Uncheck ")}
 
 
-class OptionError(ValueError):
-    """An option of a request is unknown or has a wrong value; ``control`` is the one to change."""
+class PageError(InputError):
+    """What is wrong with files or choices, in the words of the page, and the control to change."""
 
-    def __init__(self, message: str, control: str | None = None) -> None:
-        super().__init__(message)
-        self.control = control
+    def __init__(self, error: AdviceError, control: str | None = None) -> None:
+        super().__init__(in_page_words(error.problem), in_page_words(error.advice))
+        self.control = control or find_control(error.setting)
+
+    @property
+    def values(self) -> dict[str, str | None]:
+        """The same as plain values."""
+        return {"problem": self.problem, "advice": self.advice, "control": self.control}
 
 
 def read_choices(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,11 +48,11 @@ def read_choices(options: Mapping[str, Any]) -> dict[str, Any]:
     known = CHOICES | {"splits": SPLITS}
     unknown = sorted(set(options) - set(known))
     if unknown:
-        raise OptionError(f"There is no option {unknown[0]!r}.")
+        raise PageError(InputError(f"There is no option {unknown[0]!r}."))
     for name, value in options.items():
         problem = None if value is None else _problem(known[name], value)
         if problem is not None:
-            raise OptionError(f"{label(name)} {problem}.", name)
+            raise PageError(InputError(f"{label(name)} {problem}."), name)
     given = {name: options[name] for name in known if options.get(name) is not None}
     return {name: value for name, value in given.items() if value is not False and value != []}
 
@@ -91,8 +96,8 @@ def make_settings(options: Mapping[str, Any], files: Mapping[str, Path], kind: s
             values[settings.get(name, name)] = of_words[value] if of_words else value
     try:
         return Settings(**values)
-    except SettingError as error:
-        raise OptionError(in_page_words(error.problem), find_control(error.setting)) from None
+    except AdviceError as error:
+        raise PageError(error) from None
 
 
 def label(name: str) -> str:

@@ -21,14 +21,14 @@ from ..data_checks import check_data
 from ..data_checks.confounding import confounding_warnings
 from ..data_checks.findings import find_substitutes
 from ..foundation.data_files import BY_SUFFIX
-from ..foundation.messages import AdviceError, InputError
+from ..foundation.messages import InputError
 from ..readers import Table, read_table
 from ..readers.excel import is_workbook, sheet_names
 from ..readers.file_access import data_suffix, packing
 from ..readers.kept_files import file_state, keep
 from ..readers.table import SampleColumns
 from ..targets import TARGETS, find_target
-from .form import OptionError, find_control, in_page_words, label, read_choices
+from .form import PageError, in_page_words, label, read_choices
 
 # Kinds of targets by the words of the page.
 KINDS = {target.option: name for name, target in TARGETS.items()}
@@ -79,7 +79,7 @@ def _check_confounding(table: Table) -> list[dict[str, str]]:
     target = table.target_kind
     if not table.covariates or target.timed or table.in_blocks:
         return []
-    found = confounding_warnings(table.covariate_columns(), table.target, target.unordered, label("covariates"))
+    found = confounding_warnings(table.covariate_columns(), table.target, target.unordered)
     return [{"kind": "confounding", "sentence": sentence} for sentence in found]
 
 
@@ -116,19 +116,6 @@ def estimate_seconds(found: Mapping[str, Any], given: Mapping[str, Any]) -> floa
         once = 2 * once + SEVERAL_CLASSES
     seconds = START + once * (1 + n_folds) / (1 + FOLDS)
     return round(seconds / min(MOST_CORES, os.cpu_count() or 1), 1)
-
-
-class PageError(InputError):
-    """What is wrong with files or choices, in the words of the page, and the control that the advice is about."""
-
-    def __init__(self, error: AdviceError, control: str | None = None) -> None:
-        super().__init__(in_page_words(error.problem), in_page_words(error.advice))
-        self.control = control or find_control(error.setting)
-
-    @property
-    def values(self) -> dict[str, str | None]:
-        """The same as plain values."""
-        return {"problem": self.problem, "advice": self.advice, "control": self.control}
 
 
 class Files(NamedTuple):
@@ -174,10 +161,7 @@ def preview(
     >>> found["samples"], found["features"], found["columns"][0]["name"]
     (4, 2, 'state')
     """
-    try:
-        given = read_choices(options)
-    except OptionError as error:
-        raise PageError(InputError(str(error)), error.control) from None
+    given = read_choices(options)
     files = Files(matrix, sheet, annotation)
     reading = {name: value for name, value in given.items() if name in OF_READING}
     try:

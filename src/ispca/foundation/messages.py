@@ -135,7 +135,7 @@ class AdviceError(Exception):
         self.problem, self.advice = clip_message(problem), advice
         first = next(iter(mentions_in(f"{advice} {self.problem}")), None)
         self.setting = None if first is None else first.name
-        self.value = None if first is None else first.value
+        self.value = None if first is None else first.value or None
         super().__init__(in_python(f"{self.problem} {advice}".strip()))
 
 
