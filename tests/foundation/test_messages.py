@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ispca import ISPCA, PenalizedClassifier, analyze
-from ispca.foundation.messages import LONGEST_MESSAGE, InputError, SettingError
+from ispca.foundation.messages import LONGEST_MESSAGE
 
 
 def test_long_labels_and_settings_do_not_fill_the_screen(rng):
@@ -18,21 +18,3 @@ def test_long_labels_and_settings_do_not_fill_the_screen(rng):
         analyze(X, y, method="m" * 3000)
     for said in (warned[0].message, label.value, setting.value):
         assert len(str(said)) <= LONGEST_MESSAGE
-
-
-@pytest.mark.parametrize(
-    ("error", "setting", "value"),
-    [
-        (
-            InputError("x.csv has no column 'a' (⟦target=⟧).", "⟦Leave out kind=count⟧, or ⟦merge⟧."),
-            "kind",
-            "count",
-        ),
-        (InputError("x.csv has no column 'a' (⟦target=⟧).", "Rename it."), "target", None),
-        (SettingError("⟦time⟧ needs ⟦event⟧."), "time", None),
-        (InputError("x.csv is empty."), None, None),
-    ],
-)
-def test_errors_know_the_setting_that_their_advice_is_about(error, setting, value):
-    assert (error.setting, error.value) == (setting, value)
-    assert "⟦" not in str(error)

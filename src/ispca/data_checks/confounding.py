@@ -42,7 +42,7 @@ def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool, s
         groups[tuple(covariates)] = np.column_stack(list(covariates.values()))
     every = groups[tuple(covariates)]
     if _orthonormal(every).shape[1] + 2 >= len(y):
-        raise ValueError(
+        raise InputError(
             f"Adjusting {len(y)} samples for {every.shape[1]} covariates leaves nothing to explain. Adjust for "
             "fewer covariates, or pass more samples."
         )
@@ -51,7 +51,7 @@ def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool, s
         if classes:
             explained[separated_classes(columns, target > 0)] = 1.0
         if explained.min() >= COMPLETE:
-            raise ValueError(_complete(names, "class" if classes else "target", setting))
+            raise InputError(_complete(names, "class" if classes else "target", setting))
         if explained.max() > LIMIT:
             worst = int(explained.argmax())
             two = len(labels) == 2
@@ -64,10 +64,7 @@ def confounding_warnings(covariates: Mapping[str, Floats], y: Any, classes: bool
     """Check the covariates of a table; return the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
-            check_confounding(covariates, y, classes, "⟦covariates⟧")
-        except ValueError as error:
-            raise InputError(str(error)) from None
+        check_confounding(covariates, y, classes, "⟦covariates⟧")
     return [str(warning.message) for warning in caught]
 
 

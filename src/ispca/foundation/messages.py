@@ -68,11 +68,7 @@ _MENTION = re.compile(r"⟦(?P<verb>[A-Za-z ]+ |)(?P<name>\w+)(?:=(?P<value>[^�
 
 
 def mentions_in(text: str) -> list[Mention]:
-    """Return the mentions of settings in a text.
-
-    >>> mentions_in("⟦Leave out kind=count⟧.")
-    [Mention(verb='Leave out ', name='kind', value='count')]
-    """
+    """Return the mentions of settings in a text."""
     return [Mention(*match.groups()) for match in _MENTION.finditer(mentions_of(text))]
 
 
@@ -128,14 +124,17 @@ class AdviceError(Exception):
     """Says what is wrong, and then what to do. Both may mention settings, for which each front end has its words.
 
     ``setting`` and ``value`` are those that the advice mentions first, or else the problem.
+
+    >>> error = InputError("There is no column 'a' (⟦target=⟧).", "⟦Leave out kind=count⟧.")
+    >>> error.setting, error.value, SettingError(error.problem).setting, str(error)
+    ('kind', 'count', 'target', "There is no column 'a' (target). Leave out kind='count'.")
     """
 
     def __init__(self, problem: str = "", advice: str = "") -> None:
         # Names from a file may contain line breaks.
         self.problem, self.advice = clip_message(problem), advice
-        first = next(iter(mentions_in(f"{advice} {self.problem}")), None)
-        self.setting = None if first is None else first.name
-        self.value = None if first is None else first.value or None
+        _, name, value = next(iter(mentions_in(f"{advice} {self.problem}")), Mention("", "", None))
+        self.setting, self.value = name or None, value or None
         super().__init__(in_python(f"{self.problem} {advice}".strip()))
 
 

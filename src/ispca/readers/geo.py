@@ -115,8 +115,8 @@ def _describe(raw: Raw, sheet: dict[str, list[str]], request: Request, where: st
         if name is not None and name not in sheet:
             shown = [f"{name} ({len(set(values))} values)" for name, values in varying.items()]
             columns = ", ".join(shown[:LISTED]) + (", ..." if len(shown) > LISTED else "")
-            problem = f"{where} has no column {name!r} (⟦{role}=⟧)."
-            raise TableError(f"{problem} Its samples are described by: {columns}.")
+            problem = f"{where} has no column {name!r} (⟦{role}=⟧). Its samples are described by: {columns}."
+            raise TableError(problem)
     if request.target is not None:
         raw.target, raw.target_name = sheet[request.target], request.target
     if request.id is not None:
