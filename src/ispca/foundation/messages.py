@@ -3,8 +3,8 @@
 A mention of a setting is written ⟦missing=mean⟧ or, without a value, ⟦missing⟧. Each front end puts its own words
 in its place: Python shows ``missing='mean'``, the command line ``--missing mean``, and the page the label of its
 control. ⟦kind=count|ordinal⟧ has two values. A verb that depends on the front end is a part of the mention:
-⟦Pass missing=mean⟧, ⟦Leave out merge=True⟧. With an empty value, as in 'tisue' (⟦target=⟧), it is what a name was
-given for.
+⟦Pass missing=mean⟧, ⟦or missing=rows⟧, ⟦Leave out merge=True⟧. With an empty value, as in 'tisue' (⟦target=⟧), it
+is what a name was given for.
 """
 
 from __future__ import annotations
