@@ -21,8 +21,8 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from . import cli
-from .app.form import find_control, in_page_words, make_settings
-from .app.preview import PageError, preview
+from .app.form import PageError, in_page_words, make_settings
+from .app.preview import preview
 from .app.processes import NO_MEMORY
 from .app.run_folders import COMMAND, DISK_FULL, PREDICTIONS, PRINTED, PROGRESS, RESULT, RESULTS, STORE
 from .commands import command_module
@@ -30,7 +30,7 @@ from .commands.console import plain
 from .commands.running import compare, fit, predict
 from .foundation.atomic import whole_file
 from .foundation.data_files import known_as
-from .foundation.messages import Listener, limited
+from .foundation.messages import InputError, Listener, limited
 from .foundation.progress import Stage, listening
 from .foundation.terminal import INTERRUPTED, on_interrupt, printable
 from .readers.kept_files import KeptFiles, keeping
@@ -101,16 +101,14 @@ def answer(request: dict[str, Any], kept: KeptFiles) -> dict[str, Any]:
     except MemoryError:
         if kept.clear():
             return answer(request, kept)
-        problem, advice = NO_MEMORY.format(limit=request["memory"] / 1e9), ""
+        found = InputError(NO_MEMORY.format(limit=request["memory"] / 1e9))
     except (ValueError, OSError, ImportError) as error:
-        problem, advice = " ".join(str(error).split()), ""
+        found = InputError(str(error))
     except Exception as error:
         # The last defense: readers turn all failures that they know into the errors above.
-        problem, advice = (
-            f"The file could not be read ({type(error).__name__}).",
-            "Save it again in another format.",
-        )
-    return {"error": PageError(problem, advice).values}
+        problem = f"The file could not be read ({type(error).__name__})."
+        found = InputError(problem, "Save it again in another format.")
+    return {"error": PageError(found).values}
 
 
 def run(folder: Path, memory: int) -> int:
@@ -187,8 +185,7 @@ class RunListener(Listener):
         elif isinstance(error, MemoryError):
             problem = NO_MEMORY.format(limit=memory / 1e9)
         if code != INTERRUPTED:
-            control = getattr(error, "control", None) or find_control(advice or problem)
-            self._write(error=PageError(problem, advice, control).values)
+            self._write(error=PageError(InputError(problem, advice), getattr(error, "control", None)).values)
         return code
 
     def _write(self, **more: Any) -> None:

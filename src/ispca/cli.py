@@ -19,8 +19,7 @@ from .commands import command_module
 from .commands.arguments import ARGUMENTS, LISTS, Arguments, check_files, files_first
 from .commands.console import in_options
 from .foundation.block_settings import limited_threads
-from .foundation.messages import InputError, SettingError
-from .foundation.output_folder import FullDiskError
+from .foundation.messages import AdviceError, InputError, SettingError
 from .foundation.terminal import INTERRUPTED, on_interrupt, set_handler, tell
 
 # Only the module of the command in use is imported.
@@ -160,10 +159,9 @@ def explain(error: Exception) -> tuple[int, str, str]:
     """Return the exit code of an error, its problem and its advice, with mentions of settings."""
     if _from_interrupt(error):
         return INTERRUPTED, "interrupted", ""
-    if isinstance(error, InputError):
-        return UNUSABLE, error.problem, error.advice
-    if isinstance(error, SettingError | FullDiskError):
-        return USAGE if isinstance(error, SettingError) else FAILURE, error.text, ""
+    if isinstance(error, AdviceError):
+        code = UNUSABLE if isinstance(error, InputError) else USAGE if isinstance(error, SettingError) else FAILURE
+        return code, error.problem, error.advice
     if isinstance(error, MemoryError):
         return FAILURE, NO_MEMORY, ""
     words = str(error).split()

@@ -68,7 +68,7 @@ def test_contradictions_are_worded_by_each_front_end(given, python, shell):
     with pytest.raises(SettingError) as caught:
         Settings(**given)
     assert python in str(caught.value)
-    assert shell in in_options(caught.value.text)
+    assert shell in in_options(caught.value.problem)
     assert caught.value.setting in OPTIONS
 
 

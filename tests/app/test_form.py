@@ -13,13 +13,14 @@ from ispca.analysis.settings import Settings
 from ispca.app.form import (
     CHOICES,
     CONTROLS,
-    OptionError,
+    PageError,
     find_control,
     in_page_words,
     label,
     make_settings,
 )
 from ispca.app.pages import render
+from ispca.foundation.messages import InputError
 
 FILES = {"matrix": Path("x.csv")}
 PLAIN = vars(make_settings({}, FILES))
@@ -54,7 +55,7 @@ ANYTHING |= st.dictionaries(st.text(), st.integers())
 @pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(sorted(CHOICES)) | st.text(max_size=5), ANYTHING))
 def test_whatever_is_accepted_becomes_settings(options):
-    with suppress(OptionError):
+    with suppress(PageError):
         assert make_settings(options, FILES).data == Path("x.csv")
 
 
@@ -81,7 +82,7 @@ def test_whatever_is_accepted_becomes_settings(options):
     ],
 )
 def test_wrong_values_are_refused(options, message):
-    with pytest.raises(OptionError, match=message):
+    with pytest.raises(PageError, match=message):
         make_settings(options, FILES)
 
 
@@ -104,7 +105,7 @@ def test_choices_become_settings(options, settings):
 
 
 def test_settings_that_contradict_each_other_are_named_by_their_controls():
-    with pytest.raises(OptionError, match=r"“Offset of counts” is .* Add “Kind of target”: “Count”\.") as found:
+    with pytest.raises(PageError, match=r"“Offset of counts” is .* Add “Kind of target”: “Count”\.") as found:
         make_settings({"target": "y", "offset": "o"}, FILES)
     assert found.value.control == "offset"
 
@@ -143,15 +144,15 @@ def test_the_page_shows_every_label_and_choice(name):
 @pytest.mark.parametrize(
     ("advice", "shown"),
     [
-        ("Pass ⟦id=COLUMN⟧.", "Set “Sample names”."),
-        ("Leave out ⟦transpose=True⟧.", "Uncheck “Features are in rows”."),
-        ("Leave out ⟦kind=count⟧.", "Reset “Kind of target”."),
-        ("Pass ⟦sheet=NAME⟧ to read another one.", "Set “Excel sheet” to read another one."),
-        ("Pass ⟦samples=FILE⟧.", "Add a sample sheet."),
+        ("⟦Pass id=COLUMN⟧.", "Set “Sample names”."),
+        ("⟦Leave out transpose=True⟧.", "Uncheck “Features are in rows”."),
+        ("⟦Leave out kind=count⟧.", "Reset “Kind of target”."),
+        ("⟦Pass sheet=NAME⟧ to read another one.", "Set “Excel sheet” to read another one."),
+        ("⟦Pass samples=FILE⟧.", "Add a sample sheet."),
         ("If the file is correct, raise the limit with ⟦max_bytes=N⟧.", ""),
         ("Rename it.", "Rename it."),
         (
-            "Pass ⟦missing=mean⟧ or ⟦missing=rows⟧.",
+            "⟦Pass missing=mean⟧ ⟦or missing=rows⟧.",
             "Set “Missing values” to “Replace by the column mean” or “Leave out samples that have some”.",
         ),
         (
@@ -159,7 +160,7 @@ def test_the_page_shows_every_label_and_choice(name):
             "Leave out these columns (“Missing values”: “Leave out columns that have some”).",
         ),
         (
-            "Choose a column of class labels, or pass ⟦kind=regression⟧ for a quantity.",
+            "Choose a column of class labels, or ⟦pass kind=regression⟧ for a quantity.",
             "Choose a column of class labels, or set “Kind of target” to “Quantity” for a quantity.",
         ),
     ],
@@ -177,10 +178,10 @@ def test_no_advice_of_the_readers_shows_a_parameter():
 
 
 def test_advice_that_mentions_settings():
-    advice = "Pass ⟦kind=regression|count⟧, or ⟦covariates⟧. Raise it with ⟦memory⟧."
+    advice = "⟦Pass kind=regression|count⟧, or ⟦covariates⟧. Raise it with ⟦memory⟧."
     shown = "Set “Kind of target” to “Quantity” or “Count”, or “Covariates”."
-    assert (in_page_words(advice), find_control(advice)) == (shown, "kind")
-    said = in_page_words('Column "it\'s" (event) does not go with ⟦kind=count⟧.')
+    assert (in_page_words(advice), find_control(InputError("", advice).setting)) == (shown, "kind")
+    said = in_page_words('Column "it\'s" (⟦event=⟧) does not go with ⟦kind=count⟧.')
     assert said == 'Column "it\'s" (“Event”) does not go with “Kind of target”: “Count”.'
 
 

@@ -90,9 +90,10 @@ def test_covariates_that_determine_the_target_are_refused(study, tmp_path):
     rows = [[*row, f"kit {row[1]}"] for row in study.rows()]
     rows[0][-1] = "kit"
     write("table.csv", rows)
-    problem = shown(tmp_path, "table.csv", target="tissue", covariates=["kit"])["error"]["problem"]
-    assert "'kit' determines" in problem
-    assert "from “Covariates”" in problem
+    error = shown(tmp_path, "table.csv", target="tissue", covariates=["kit"])["error"]
+    assert "'kit' determines" in error["problem"]
+    assert "from “Covariates”" in error["problem"]
+    assert error["control"] == "covariates"
 
 
 def test_features_in_rows_without_a_sheet_are_suspected_and_can_be_transposed(study, tmp_path):
@@ -298,8 +299,9 @@ def test_names_with_commas_quotes_and_markup(tmp_path):
 def test_a_column_that_does_not_exist_names_its_control(study, tmp_path):
     study.write_table("table.csv", target=False)
     study.write_sheet("sheet.csv")
-    problem = shown(tmp_path, "table.csv", "sheet.csv", target="tisue")["error"]["problem"]
-    assert "'tisue' (“Target”). Did you mean tissue?" in problem
+    error = shown(tmp_path, "table.csv", "sheet.csv", target="tisue")["error"]
+    assert "'tisue' (“Target”). Did you mean tissue?" in error["problem"]
+    assert error["control"] == "target"
     with pytest.raises(InputError, match="'x' \\(“Sample names”\\)"):
         shown(tmp_path, "table.csv", id="x")
 

@@ -186,7 +186,7 @@ FULL = OSError(errno.ENOSPC, "No space left on device")
     ("error", "code", "problem", "advice", "control"),
     [
         (
-            TableError("x.csv has no column 'y'.", "Pass ⟦target=COLUMN⟧."),
+            TableError("x.csv has no column 'y'.", "⟦Pass target=COLUMN⟧."),
             3,
             "no column",
             "Set “Target”.",
@@ -201,7 +201,7 @@ FULL = OSError(errno.ENOSPC, "No space left on device")
 )
 def test_errors_are_told_as_data(tmp_path, error, code, problem, advice, control):
     listener = RunListener(tmp_path / "progress.json")
-    listener.note("Column 'a' (target) is text.")
+    listener.note("Column 'a' (⟦target=⟧) is text.")
     listener.warn("It leaks.", "leak")
     assert listener.fail(error, 2 * 10**9) == code
     found = told(tmp_path)

@@ -220,7 +220,7 @@ class Analysis:
         check_names(options, "predict", [*OF_FILES, "memory"])
         method, predictor = self._predictor(model)
         if missing == "columns":
-            raise SettingError("⟦missing=columns⟧ is for fits. Pass ⟦missing=mean|rows⟧.")
+            raise SettingError("⟦missing=columns⟧ is for fits. ⟦Pass missing=mean|rows⟧.")
         description = describe_data(self.details, THE_MODEL)
         names = tuple(map(str, self.model[0].feature_names_in_))
         targets = target_columns(self.details)

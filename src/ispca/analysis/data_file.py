@@ -14,7 +14,7 @@ from ..readers import Table, read_table
 from ..readers.array_files import array_names
 from ..readers.file_access import data_suffix
 from ..readers.missing_value_treatment import KEEP
-from ..readers.table import SampleColumns
+from ..readers.table import SampleColumns, text_columns
 from .large_data import block_memory
 from .settings import Settings
 
@@ -81,5 +81,5 @@ def read_described(matrix: Path, **choices: Any) -> Table:
         return read_table(matrix, supervised=False, columns=columns, missing=KEEP, **choices)
 
     table = read(own_columns(matrix))
-    texts = [name for name, why in table.left_out.items() if why.startswith("text") and name not in table.sheet]
+    texts = [name for name in text_columns(table.left_out) if name not in table.sheet]
     return read(tuple(texts[:MOST_TEXTS])) if texts else table

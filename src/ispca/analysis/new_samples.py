@@ -205,17 +205,17 @@ def without_missing(
     if missing == "error":
         raise TableError(
             f"The data contain {values} in {where}: {listing(columns)}.",
-            "Pass ⟦missing=mean⟧ to replace them by the mean of the training data, or ⟦missing=rows⟧ to leave out "
+            "⟦Pass missing=mean⟧ to replace them by the mean of the training data, ⟦or missing=rows⟧ to leave out "
             "these samples.",
         )
     if missing == "rows":
         kept = np.flatnonzero(found.of_samples[:, 0] == 0)
         if not len(kept):
-            raise TableError("Every sample has missing values.", "Pass ⟦missing=mean⟧.")
+            raise TableError("Every sample has missing values.", "⟦Pass missing=mean⟧.")
         listener.note(f"{count(X.shape[0] - len(kept), 'sample')} with missing values left out.")
         return Matched(X[kept], kept, survey(X[kept], covariates))
     if filled is None:
-        raise TableError("The model does not contain the means of the training data.", "Pass ⟦missing=rows⟧.")
+        raise TableError("The model does not contain the means of the training data.", "⟦Pass missing=rows⟧.")
     listener.note(f"{values} replaced by the mean of the training data in {where}: {listing(columns)}.")
     return Matched(filled, kept, survey(filled, covariates))
 

@@ -66,7 +66,7 @@ def select_on_table(
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         selector.fit(table.X, table.target, **sample_options(table))
     # An analysis has other words for the parameters.
-    selector.message_ = Text(replace_mentions(selector.message_, lambda name, _: f"⟦{OF_SELECTOR[name]}⟧"))
+    selector.message_ = Text(replace_mentions(selector.message_, lambda found: f"⟦{OF_SELECTOR[found.name]}⟧"))
     return selector
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..fitted_parts import take_apart
-from ..foundation.messages import Listener, count, listing
+from ..foundation.messages import Listener, Text, count, listing
 from ..foundation.progress import waiting
 from ..models.posterior_predictor import PosteriorModel
 from ..readers import Table, TableError
@@ -126,7 +126,7 @@ def evaluate(
     try:
         y, known = _observations(table, columns, details, kept)
     except TableError as error:
-        return None, [f"The predictions are not evaluated. {error.problem}"]
+        return None, [Text(f"The predictions are not evaluated. {error.problem}")]
     known = known if left_out is None else known & ~left_out
     y, known, notes = _known_classes(y, known, getattr(last, "classes_", None), where)
     if not known.any():

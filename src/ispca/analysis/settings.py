@@ -256,7 +256,7 @@ class Settings:
         if self.offset is not None and self.kind != KIND_OF_COUNTS:
             raise SettingError("⟦offset⟧ is for counts. Add ⟦kind=count⟧.")
         if self.paper and self.method in OWN_METHODS:
-            raise SettingError(f"⟦method={self.method}⟧ is not one of the paper's methods. Leave out ⟦paper⟧.")
+            raise SettingError(f"⟦method={self.method}⟧ is not one of the paper's methods. ⟦Leave out paper⟧.")
         if self.cv == 1:
             raise SettingError(
                 "⟦cv=1⟧ leaves nothing to fit. Pass at least 2 folds, or 0 for no cross-validation."
@@ -294,9 +294,9 @@ class Settings:
         if self.event_value is not None and not timed:
             raise SettingError("⟦event_value⟧ needs ⟦time⟧ and ⟦event⟧.")
         if timed and self.target is not None:
-            raise SettingError("⟦time⟧ and ⟦event⟧ take the place of ⟦target⟧. Leave out ⟦target⟧.")
+            raise SettingError("⟦time⟧ and ⟦event⟧ take the place of ⟦target⟧. ⟦Leave out target⟧.")
         if timed and self.kind not in (None, KIND_OF_TIMES):
-            raise SettingError(f"⟦time⟧ and ⟦event⟧ do not go with ⟦kind={self.kind}⟧. Leave out ⟦kind⟧.")
+            raise SettingError(f"⟦time⟧ and ⟦event⟧ do not go with ⟦kind={self.kind}⟧. ⟦Leave out kind⟧.")
         if self.data is not None and not timed and self.kind == KIND_OF_TIMES:
             raise SettingError(f"⟦kind={self.kind}⟧ needs ⟦time⟧ and ⟦event⟧.")
 

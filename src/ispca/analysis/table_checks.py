@@ -21,8 +21,8 @@ from .settings import Settings
 
 # What raw scales are usually transformed to.
 SCALES = {
-    "counts": "Pass ⟦transform=cpm-log⟧, or log1p to keep the library sizes, or none to fit them as they are.",
-    "intensities": "Pass ⟦transform=log2⟧, or none to fit them as they are.",
+    "counts": "⟦Pass transform=cpm-log⟧, or log1p to keep the library sizes, or none to fit them as they are.",
+    "intensities": "⟦Pass transform=log2⟧, or none to fit them as they are.",
 }
 
 
@@ -40,9 +40,7 @@ def examine_columns(table: Table, settings: Settings, listener: Listener) -> tup
     target = table.target_kind
     if table.covariates and not target.timed:
         covariates = table.covariate_columns()
-        confounding = confounding_warnings(
-            covariates, table.target, target.unordered, listener.words("⟦covariates⟧")
-        )
+        confounding = confounding_warnings(covariates, table.target, target.unordered)
     table = replace(table, notes=[*notes, *confounding])
     listener.notes(table.notes)
     return table, confounding
@@ -70,7 +68,7 @@ def _kind_hint(table: Table) -> list[str]:
     else:
         others = ["classification"] if may_be_classes(distinct, len(numbers)) else []
     others += ["count"] if numbers.min() >= 0 else []
-    return [f"Pass ⟦kind={'|'.join(others)}⟧ if that is wrong."] if others else []
+    return [f"⟦Pass kind={'|'.join(others)}⟧ if that is wrong."] if others else []
 
 
 def check_splits(table: Table) -> None:
@@ -121,7 +119,7 @@ def _with_advice(finding: Finding, table: Table, listener: Listener) -> Finding:
     if finding.kind != "scale":
         return finding._replace(sentence=listener.words(finding.sentence))
     scale = recognize_scale(table.X[:, : table.n_features])
-    advice = "Pass ⟦transform=none⟧ to fit them as they are." if scale.negative else SCALES[scale.kind]
+    advice = "⟦Pass transform=none⟧ to fit them as they are." if scale.negative else SCALES[scale.kind]
     return finding._replace(sentence=f"{finding.sentence} {listener.words(advice)}")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..analysis.settings import OPTIONS, Option, Settings
-from ..foundation.messages import SettingError, mentions_of
+from ..foundation.messages import AdviceError, InputError, Mention, mentions_in, mentions_of, replace_mentions
 
 # Roles of uploads in a request, and the settings that they become.
 FILES = {"matrix": "data", "sheet": "samples", "annotation": "annotation"}
@@ -26,17 +26,21 @@ CHOICES_OF = {
 }
 # Longer values come from no page of ours.
 LONGEST_VALUE, MOST_VALUES = 1000, 10_000
-# What messages put behind a name, such as 'QC_*' (exclude_samples), and how they mention settings.
-_ROLE = re.compile(rf"(?<=['\"] \()({'|'.join((*CONTROLS, *RENAMED))})(?=\))")
-_MENTION = re.compile(r"(?P<before>Pass |pass |Leave out |or |\(|)⟦(?P<name>\w+)(?:=(?P<value>[^⟧]*))?⟧")
+# The verbs of advice, and those for a control and for a box to check.
+VERBS = {"Pass ": ("Set ", "Check "), "pass ": ("set ", "check "), "Leave out ": ("Reset ", "Uncheck ")}
 
 
-class OptionError(ValueError):
-    """An option of a request is unknown or has a wrong value; ``control`` is the one to change."""
+class PageError(InputError):
+    """What is wrong with files or choices, in the words of the page, and the control to change."""
 
-    def __init__(self, message: str, control: str | None = None) -> None:
-        super().__init__(message)
-        self.control = control
+    def __init__(self, error: AdviceError, control: str | None = None) -> None:
+        super().__init__(in_page_words(error.problem), in_page_words(error.advice))
+        self.control = control or find_control(error.setting)
+
+    @property
+    def values(self) -> dict[str, str | None]:
+        """The same as plain values."""
+        return {"problem": self.problem, "advice": self.advice, "control": self.control}
 
 
 def read_choices(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,11 +48,11 @@ def read_choices(options: Mapping[str, Any]) -> dict[str, Any]:
     known = CHOICES | {"splits": SPLITS}
     unknown = sorted(set(options) - set(known))
     if unknown:
-        raise OptionError(f"There is no option {unknown[0]!r}.")
+        raise PageError(InputError(f"There is no option {unknown[0]!r}."))
     for name, value in options.items():
         problem = None if value is None else _problem(known[name], value)
         if problem is not None:
-            raise OptionError(f"{label(name)} {problem}.", name)
+            raise PageError(InputError(f"{label(name)} {problem}."), name)
     given = {name: options[name] for name in known if options.get(name) is not None}
     return {name: value for name, value in given.items() if value is not False and value != []}
 
@@ -92,8 +96,8 @@ def make_settings(options: Mapping[str, Any], files: Mapping[str, Path], kind: s
             values[settings.get(name, name)] = of_words[value] if of_words else value
     try:
         return Settings(**values)
-    except SettingError as error:
-        raise OptionError(in_page_words(error.text), find_control(error.text)) from None
+    except AdviceError as error:
+        raise PageError(error) from None
 
 
 def label(name: str) -> str:
@@ -106,40 +110,37 @@ def label(name: str) -> str:
 def in_page_words(text: str) -> str:
     """Return a text that mentions settings in the words of the page, without sentences about others.
 
-    >>> in_page_words("Pass ⟦missing=mean⟧ to keep them. If the file is correct, pass ⟦max_bytes=N⟧.")
+    >>> in_page_words("⟦Pass missing=mean⟧ to keep them. If the file is correct, ⟦pass max_bytes=N⟧.")
     'Set “Missing values” to “Replace by the column mean” to keep them.'
-    >>> in_page_words("'QC_*' (exclude_samples) matches 2 samples.")
+    >>> in_page_words("'QC_*' (⟦exclude_samples=⟧) matches 2 samples.")
     "'QC_*' (“Samples to leave out”) matches 2 samples."
     """
-    text = re.sub("[Pp]ass ⟦samples=[A-Z]+⟧", "Add a sample sheet", mentions_of(text))
-    text = _ROLE.sub(lambda match: label(match[0]), text)
-    sentences = re.split(r"(?<=\.)\s+", text)
-    return " ".join(_MENTION.sub(_control, each) for each in sentences if None not in _controls(each))
+    sentences = re.split(r"(?<=\.)\s+", mentions_of(text))
+    return " ".join(replace_mentions(each, _control) for each in sentences if all(map(_known, mentions_in(each))))
 
 
-def find_control(advice: str) -> str | None:
-    """Return the first control that advice is about."""
-    return next(filter(None, _controls(advice)), None)
+def find_control(setting: str | None) -> str | None:
+    """Return the control of a setting, if it has one."""
+    name = RENAMED.get(str(setting), setting)
+    return name if name in CONTROLS else None
 
 
-def _controls(text: str) -> list[str | None]:
-    names = [RENAMED.get(match["name"], match["name"]) for match in _MENTION.finditer(text)]
-    return [name if name in CONTROLS else None for name in names]
+def _known(mention: Mention) -> bool:
+    return mention.value == "" or mention.name == "samples" or find_control(mention.name) is not None
 
 
-def _control(match: re.Match[str]) -> str:
-    name, value, before = RENAMED.get(match["name"], match["name"]), match["value"], match["before"]
-    shown, capital = label(name), before[:1].isupper()
+def _control(mention: Mention) -> str:
+    verb, name, value = mention
+    if name == "samples":
+        return "Add a sample sheet"
+    change, check = VERBS.get(verb, (verb, "check "))
     if value == "True":
-        verb = "uncheck" if before == "Leave out " else "check"
-        return f"{verb.capitalize() if capital else verb} {shown}"
-    if before == "Leave out ":
-        return f"Reset {shown}"
-    setting = {"Pass ": "Set ", "pass ": "set "}.get(before, before)
-    if value is None or value.isupper():
+        return f"{check}{label(name)}"
+    if verb == "Leave out " or not value or value.isupper():
         # Without a value, or with a placeholder such as COLUMN.
-        return f"{setting if value else before}{shown}"
-    values = " or ".join(f"“{CONTROLS[name].labels.get(each, each)}”" for each in value.split("|"))
-    if setting != before:
-        return f"{setting}{shown} to {values}"
-    return f"{before}{values}" if before == "or " else f"{before}{shown}: {values}"
+        return f"{change}{label(name)}"
+    labels = CONTROLS[RENAMED.get(name, name)].labels
+    values = " or ".join(f"“{labels.get(each, each)}”" for each in value.split("|"))
+    if verb == "or ":
+        return f"or {values}"
+    return f"{change}{label(name)} to {values}" if verb else f"{label(name)}: {values}"

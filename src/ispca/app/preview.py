@@ -28,7 +28,7 @@ from ..readers.file_access import data_suffix, packing
 from ..readers.kept_files import file_state, keep
 from ..readers.table import SampleColumns
 from ..targets import TARGETS, find_target
-from .form import OptionError, find_control, in_page_words, label, read_choices
+from .form import PageError, in_page_words, label, read_choices
 
 # Kinds of targets by the words of the page.
 KINDS = {target.option: name for name, target in TARGETS.items()}
@@ -79,7 +79,7 @@ def _check_confounding(table: Table) -> list[dict[str, str]]:
     target = table.target_kind
     if not table.covariates or target.timed or table.in_blocks:
         return []
-    found = confounding_warnings(table.covariate_columns(), table.target, target.unordered, label("covariates"))
+    found = confounding_warnings(table.covariate_columns(), table.target, target.unordered)
     return [{"kind": "confounding", "sentence": sentence} for sentence in found]
 
 
@@ -116,19 +116,6 @@ def estimate_seconds(found: Mapping[str, Any], given: Mapping[str, Any]) -> floa
         once = 2 * once + SEVERAL_CLASSES
     seconds = START + once * (1 + n_folds) / (1 + FOLDS)
     return round(seconds / min(MOST_CORES, os.cpu_count() or 1), 1)
-
-
-class PageError(InputError):
-    """What is wrong with files or choices, in the words of the page, and the control that the advice is about."""
-
-    def __init__(self, problem: str, advice: str = "", control: str | None = None) -> None:
-        super().__init__(in_page_words(problem), in_page_words(advice))
-        self.control = control or (find_control(advice) if self.advice else None)
-
-    @property
-    def values(self) -> dict[str, str | None]:
-        """The same as plain values."""
-        return {"problem": self.problem, "advice": self.advice, "control": self.control}
 
 
 class Files(NamedTuple):
@@ -174,19 +161,16 @@ def preview(
     >>> found["samples"], found["features"], found["columns"][0]["name"]
     (4, 2, 'state')
     """
-    try:
-        given = read_choices(options)
-    except OptionError as error:
-        raise PageError(str(error), control=error.control) from None
+    given = read_choices(options)
     files = Files(matrix, sheet, annotation)
     reading = {name: value for name, value in given.items() if name in OF_READING}
     try:
         found, other, own = files.keep("look", reading, lambda: _first_look(files, reading))
     except InputError as error:
         if annotation is None:
-            raise PageError(error.problem, error.advice) from None
+            raise PageError(error) from None
         # Unless the other files cannot be read either, it is the annotation.
-        wrong = PageError(error.problem, f"Remove or replace {label('annotation')}.", "annotation")
+        wrong = PageError(InputError(error.problem, f"Remove or replace {label('annotation')}."), "annotation")
         return preview(matrix, sheet, options) | {"error": wrong.values}
     found = found | {"sheet_name": other or given.get("sheet_name"), "seconds": estimate_seconds(found, given)}
     given = {name: value for name, value in given.items() if name not in OF_MODEL} | (
@@ -195,7 +179,7 @@ def preview(
     try:
         found |= files.keep("target", given, lambda: _examine(files, given, found, own))
     except InputError as error:
-        found |= {"error": PageError(error.problem, error.advice).values}
+        found |= {"error": PageError(error).values}
     if other is not None:
         first = found["sheets"][0]
         note = f"The first sheet, {first!r}, cannot be used as a table; {other!r} is read instead."

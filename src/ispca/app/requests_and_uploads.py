@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 
 from ..foundation import atomic as atomic
 from ..foundation.data_files import BY_SUFFIX, PACKINGS, READABLE
-from .form import OptionError
+from .form import PageError
 from .run_folders import MARK, SPARE_BYTES, read_mark, write_mark
 from .server_settings import ServerSettings
 from .store import RunStore, StoreError, Upload, in_thread, new_id
@@ -55,7 +55,7 @@ def answer_errors(function: Callable[[Request], Awaitable[Response]]) -> Callabl
             return await function(request)
         except RequestError as error:
             return JSONResponse({"error": str(error)}, error.status)
-        except OptionError as error:
+        except PageError as error:
             return JSONResponse({"error": str(error), "control": error.control}, 400)
         except ClientDisconnect:
             return Response(status_code=400)

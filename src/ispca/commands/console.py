@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from typing import Any
 
 from ..analysis.settings import OPTIONS
-from ..foundation.messages import Listener, mentions_of, replace_mentions
+from ..foundation.messages import Listener, Mention, replace_mentions
 from ..foundation.progress import silence
 from ..foundation.terminal import show, tell
 
@@ -16,20 +15,23 @@ from ..foundation.terminal import show, tell
 def in_options(text: str) -> str:
     """Return a text with mentions of settings as options.
 
-    >>> in_options("Leave out ⟦merge=True⟧, or pass ⟦kind=regression|count⟧.")
+    >>> in_options("⟦Leave out merge=True⟧, or ⟦pass kind=regression|count⟧.")
     'Leave out --merge, or pass --kind quantity or count.'
-    >>> in_options("No sample matches 'S*' (exclude_samples).")
-    "No sample matches 'S*' (--exclude-samples)."
+    >>> in_options("No sample matches 'S*' (⟦exclude_samples=⟧). The table has no column 'y' (⟦target=⟧).")
+    "No sample matches 'S*' (--exclude-samples). The table has no column 'y' (target)."
     """
-    text = re.sub(r"(?<=['\"] )\((event|exclude)_(value|samples|class)\)", r"(--\1-\2)", mentions_of(text))
     return replace_mentions(text, _option)
 
 
-def _option(name: str, value: str | None) -> str:
+def _option(mention: Mention) -> str:
+    verb, name, value = mention
     if name == "max_bytes":
-        return "--memory SIZE"
-    flag = f"--{name.replace('_', '-')}"
-    if value in (None, "True"):
+        return f"{verb}--memory SIZE"
+    if value == "" and "_" not in name:
+        # A plain word, also where the command has no such option.
+        return name
+    flag = f"{verb}--{name.replace('_', '-')}"
+    if value in (None, "", "True"):
         return flag
     words = OPTIONS[name].words if name in OPTIONS else {}
     return f"{flag} {' or '.join(words.get(word, word) for word in str(value).split('|'))}"

@@ -18,7 +18,7 @@ from ..foundation.messages import Listener
 from ..foundation.result_tables import open_csv, write_table
 from .console import finite
 
-BY_BOTH = "Predicted by the combined prediction. Pass ⟦model=components⟧ to predict by the components alone."
+BY_BOTH = "Predicted by the combined prediction. ⟦Pass model=components⟧ to predict by the components alone."
 
 
 def predict_and_write(

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
                 START[args.command](args, chosen_settings(args, whole), console)
             return 0
         except InputError as error:
-            name, role = getattr(error, "name", None), getattr(error, "role", "")
+            name, role = getattr(error, "name", None), error.setting
             if role not in OPTIONS or OPTIONS[role].form != "names":
                 raise
             first = first or error

@@ -95,7 +95,7 @@ def read_samples(settings: Settings, path: Path, model: Any, listener: Listener)
     samples = match(table, model, description, settings, listener)
     X, kept = samples.X, samples.kept
     if samples.n_missing:
-        raise TableError("The data contain missing values, and a panel needs all of them.", "Pass ⟦missing=mean⟧.")
+        raise TableError("The data contain missing values, and a panel needs all of them.", "⟦Pass missing=mean⟧.")
     of_samples = {name: getattr(table, name) for name in ("target", "groups", "weights", "offset")}
     of_kept: dict[str, Any] = {name: None if item is None else item[kept] for name, item in of_samples.items()}
     of_kept |= {"transform": description.transform, "ids": table.ids[kept], "positive": positive_class(details)}
@@ -138,7 +138,7 @@ def describe_target(settings: Settings, details: Mapping[str, Any], path: Path) 
     if settings.target is not None:
         found["target"] = settings.target
     elif found["target"] is None:
-        raise ModelFileError(f"{path} does not contain the name of its target.", "Pass ⟦target=COLUMN⟧.")
+        raise ModelFileError(f"{path} does not contain the name of its target.", "⟦Pass target=COLUMN⟧.")
     if found["event"] is None and found["kind"] is not None and TARGETS[found["kind"]].timed:
         advice = "Write it again with ispca fit."
         raise ModelFileError(f"{path} does not contain the name of its event column.", advice)

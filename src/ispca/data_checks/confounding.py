@@ -23,14 +23,14 @@ COMPLETE = 1 - 1e-9
 RANK_TOLERANCE = 1e-10
 
 
-def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool) -> None:
+def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool, setting: str = "adjust") -> None:
     """Refuse covariates that determine the target, and warn about those that nearly do.
 
     Each covariate is judged by itself, and then all together, by the fraction of the target's variation, or of
     that of the indicator of each class, that a linear regression explains. It is 1 for a class that a linear
     predictor of the covariates separates from the others without an error: then no null model exists. A covariate
     has one column, or the indicators of its categories. Survival times, which no covariate determines, are not
-    judged.
+    judged. ``setting`` is where covariates are chosen.
     """
     y = np.asarray(y)
     if not covariates or y.dtype.names:
@@ -42,7 +42,7 @@ def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool) -
         groups[tuple(covariates)] = np.column_stack(list(covariates.values()))
     every = groups[tuple(covariates)]
     if _orthonormal(every).shape[1] + 2 >= len(y):
-        raise ValueError(
+        raise InputError(
             f"Adjusting {len(y)} samples for {every.shape[1]} covariates leaves nothing to explain. Adjust for "
             "fewer covariates, or pass more samples."
         )
@@ -51,7 +51,7 @@ def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool) -
         if classes:
             explained[separated_classes(columns, target > 0)] = 1.0
         if explained.min() >= COMPLETE:
-            raise ValueError(_complete(names, "class" if classes else "target"))
+            raise InputError(_complete(names, "class" if classes else "target", setting))
         if explained.max() > LIMIT:
             worst = int(explained.argmax())
             two = len(labels) == 2
@@ -60,14 +60,11 @@ def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool) -
             return
 
 
-def confounding_warnings(covariates: Mapping[str, Floats], y: Any, classes: bool, place: str) -> list[str]:
-    """Check the covariates of a table; return the warnings, and name the place where covariates are chosen."""
+def confounding_warnings(covariates: Mapping[str, Floats], y: Any, classes: bool) -> list[str]:
+    """Check the covariates of a table; return the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
-            check_confounding(covariates, y, classes)
-        except ValueError as error:
-            raise InputError(str(error).replace("from adjust", f"from {place}")) from None
+        check_confounding(covariates, y, classes, "⟦covariates⟧")
     return [str(warning.message) for warning in caught]
 
 
@@ -123,12 +120,12 @@ def _separable(basis: Floats, inside: Mask) -> bool:
     return bool(answer.status == 0)
 
 
-def _complete(names: tuple[str, ...], what: str) -> str:
+def _complete(names: tuple[str, ...], what: str, setting: str) -> str:
     if len(names) == 1:
-        covariate, remedy = f"Covariate {names[0]!r} determines", f"Remove {names[0]!r} from adjust"
+        covariate, remedy = f"Covariate {names[0]!r} determines", f"Remove {names[0]!r} from {setting}"
     else:
         covariate = f"The covariates {listing(map(repr, names))} together determine"
-        remedy = "Remove some of them from adjust"
+        remedy = f"Remove some of them from {setting}"
     return (
         f"{covariate} the {what} completely, so their effects cannot be separated. {remedy}, or add samples in "
         "which both vary independently."

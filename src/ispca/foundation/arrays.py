@@ -84,7 +84,7 @@ def protect(X: Any, step: Any) -> Any:
 # squares stay inside double precision, and all values inside single precision.
 LARGEST, SMALLEST = 1e30, 1e-30
 IMPUTE = "Impute them, or drop these columns or samples."
-DROP_OR_FILL = "Drop those rows, or pass ⟦missing=mean⟧."
+DROP_OR_FILL = "Drop those rows, or ⟦pass missing=mean⟧."
 # Values are looked at in blocks of this many.
 BLOCK_VALUES = 2**20
 

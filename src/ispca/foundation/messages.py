@@ -2,7 +2,9 @@
 
 A mention of a setting is written ⟦missing=mean⟧ or, without a value, ⟦missing⟧. Each front end puts its own words
 in its place: Python shows ``missing='mean'``, the command line ``--missing mean``, and the page the label of its
-control. ⟦kind=count|ordinal⟧ has two values.
+control. ⟦kind=count|ordinal⟧ has two values. A verb that depends on the front end is a part of the mention:
+⟦Pass missing=mean⟧, ⟦or missing=rows⟧, ⟦Leave out merge=True⟧. With an empty value, as in 'tisue' (⟦target=⟧), it
+is what a name was given for.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 INTERNAL = ("ispca", "sklearn", "contextlib", "joblib")
 
@@ -54,31 +56,45 @@ def notify(message: str | Warning, category: type[Warning] = UserWarning) -> Non
     warnings.warn(message, category, stacklevel=level + 1)
 
 
-_MENTION = re.compile(r"⟦(?P<name>\w+)(?:=(?P<value>[^⟧]*))?⟧")
+class Mention(NamedTuple):
+    """A mention of a setting: a verb with a space behind it or nothing, its name, and its value or None."""
+
+    verb: str
+    name: str
+    value: str | None
 
 
-def replace_mentions(text: str, words: Callable[[str, str | None], str]) -> str:
-    """Return a text with what a front end calls each setting and its value, which is None if there is none.
+_MENTION = re.compile(r"⟦(?P<verb>[A-Za-z ]+ |)(?P<name>\w+)(?:=(?P<value>[^⟧]*))?⟧")
 
-    >>> replace_mentions("Pass ⟦cv=0⟧.", lambda name, value: f"--{name} {value}")
+
+def mentions_in(text: str) -> list[Mention]:
+    """Return the mentions of settings in a text."""
+    return [Mention(*match.groups()) for match in _MENTION.finditer(mentions_of(text))]
+
+
+def replace_mentions(text: str, words: Callable[[Mention], str]) -> str:
+    """Return a text with the words of a front end for each mention of a setting.
+
+    >>> replace_mentions("⟦Pass cv=0⟧.", lambda found: f"{found.verb}--{found.name} {found.value}")
     'Pass --cv 0.'
     """
-    return _MENTION.sub(lambda match: words(match["name"], match["value"]), mentions_of(text))
+    return _MENTION.sub(lambda match: words(Mention(*match.groups())), mentions_of(text))
 
 
 def in_python(text: str) -> str:
     """Return a text with settings as keyword arguments.
 
-    >>> in_python("⟦event⟧ needs ⟦time⟧. Pass ⟦missing=mean⟧, ⟦merge=True⟧ or ⟦cv=0⟧.")
+    >>> in_python("⟦event⟧ needs ⟦time⟧. ⟦Pass missing=mean⟧, ⟦merge=True⟧ or ⟦cv=0⟧.")
     "event needs time. Pass missing='mean', merge=True or cv=0."
     """
 
-    def argument(name: str, value: str | None) -> str:
+    def argument(mention: Mention) -> str:
+        verb, name, value = mention
         name = {"seed": "random_state", "out": "folder"}.get(name, name)
-        if value is None:
-            return name
+        if not value:
+            return f"{verb}{name}"
         words = [word if word.isdigit() or word in ("True", "N") else repr(word) for word in value.split("|")]
-        return f"{name}={' or '.join(words)}"
+        return f"{verb}{name}={' or '.join(words)}"
 
     return replace_mentions(text, argument)
 
@@ -86,9 +102,9 @@ def in_python(text: str) -> str:
 class Text(str):
     """A text in the words of Python that keeps its mentions of settings, for other front ends.
 
-    >>> text = Text("Pass ⟦merge=True⟧.")
+    >>> text = Text("⟦Pass merge=True⟧.")
     >>> text, text.mentions
-    ('Pass merge=True.', 'Pass ⟦merge=True⟧.')
+    ('Pass merge=True.', '⟦Pass merge=True⟧.')
     """
 
     mentions: str
@@ -104,18 +120,34 @@ def mentions_of(text: str) -> str:
     return text.mentions if isinstance(text, Text) else text
 
 
-class SettingError(ValueError):
-    """A setting cannot be used, or contradicts another one.
+class AdviceError(Exception):
+    """Says what is wrong, and then what to do. Both may mention settings, for which each front end has its words.
 
-    ``text`` is the message with mentions of settings, and ``setting`` the first of them.
+    ``setting`` and ``value`` are those that the advice mentions first, or else the problem.
+
+    >>> error = InputError("There is no column 'a' (⟦target=⟧).", "⟦Leave out kind=count⟧.")
+    >>> error.setting, error.value, SettingError(error.problem).setting, str(error)
+    ('kind', 'count', 'target', "There is no column 'a' (target). Leave out kind='count'.")
     """
 
-    def __init__(self, text: str) -> None:
-        self.text = text = limited(text)
-        found = _MENTION.search(text)
-        self.setting: str | None = None if found is None else found["name"]
-        self.value: str | None = None if found is None else found["value"]
-        super().__init__(in_python(text))
+    def __init__(self, problem: str = "", advice: str = "") -> None:
+        # Names from a file may contain line breaks.
+        self.problem, self.advice = clip_message(problem), advice
+        _, name, value = next(iter(mentions_in(f"{advice} {self.problem}")), Mention("", "", None))
+        self.setting, self.value = name or None, value or None
+        super().__init__(in_python(f"{self.problem} {advice}".strip()))
+
+
+class SettingError(AdviceError, ValueError):
+    """A setting cannot be used, or contradicts another one."""
+
+
+class InputError(AdviceError, ValueError):
+    """A file cannot be used."""
+
+
+class ModelFileError(InputError):
+    """A file is not a valid model file; the message says why."""
 
 
 class Listener:
@@ -184,22 +216,6 @@ NO_COMBINED = (
     "There is no combined prediction without cross-validation, nor of data that are read in blocks. Leave out "
     "⟦model=combined⟧."
 )
-
-
-class InputError(ValueError):
-    """A file cannot be used: what is wrong with it, and then what to do.
-
-    Both may mention settings, for which each front end shows its own words.
-    """
-
-    def __init__(self, problem: str = "", advice: str = "") -> None:
-        # Names from a file may contain line breaks.
-        self.problem, self.advice = clip_message(problem), advice
-        super().__init__(in_python(f"{self.problem} {advice}".strip()))
-
-
-class ModelFileError(InputError):
-    """A file is not a valid model file; the message says why."""
 
 
 def count(number: int, what: str, plural: str | None = None) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 from . import atomic
 from .data_files import PACKINGS
-from .messages import SettingError, in_python
+from .messages import AdviceError, SettingError
 from .terminal import ignore_interrupts
 
 EXISTS = "{path} already exists. Choose another ⟦out⟧, or overwrite it with ⟦force=True⟧."
@@ -27,12 +27,8 @@ FIXED = (
 )
 
 
-class FullDiskError(OSError):
-    """There is no space for the results; ``text`` is the message with mentions of settings."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(in_python(text))
-        self.text = text
+class FullDiskError(AdviceError, OSError):
+    """There is no space for the results."""
 
 
 def default_output(data: Path) -> Path:

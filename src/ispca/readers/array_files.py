@@ -223,9 +223,9 @@ def read_stored(path: Path, request: Request) -> Raw:
         if request.sheet_ids is not None:
             raise unknown_column(name, [], role, path.name)
         raise TableError(
-            f"{path.name} contains features only, but no column {name!r} ({role}). Write it into a table with one "
-            "row per sample.",
-            "Pass ⟦samples=FILE⟧.",
+            f"{path.name} contains features only, but no column {name!r} (⟦{role}=⟧). Write it into a table with "
+            "one row per sample.",
+            "⟦Pass samples=FILE⟧.",
         )
     (n, n_features), limit = source.shape, request.limit
     names = [f"feature {j + 1}" for j in range(n_features)] if source.names is None else source.names.tolist()

@@ -43,12 +43,12 @@ def read_excel(path: Path, request: Request) -> Raw:
         problem = (
             f"The sheet {name!r} of {path.name} contains no data. It needs a header row and one row per sample."
         )
-        raise TableError(f"{problem} {note}", "Pass ⟦sheet=NAME⟧ to read another one." if note else "")
+        raise TableError(f"{problem} {note}", "⟦Pass sheet=NAME⟧ to read another one." if note else "")
     try:
         raw = from_fields(rows, request, path.name)
     except UnknownColumnError as error:
         # The column may be in another sheet.
-        raise UnknownColumnError(f"{error.problem} {note}", error.name, error.role) from None
+        raise UnknownColumnError(f"{error.problem} {note}", error.name) from None
     raw.notes[:0] = [*([note] if note else []), *titles_note(titles)]
     return raw
 

@@ -11,7 +11,7 @@ from ..foundation.messages import count
 from .file_access import CELL, TEXT, Limit
 from .numbers_and_dates import Convention
 from .orientation import assemble
-from .table import Raw, Request, SampleColumns, TableError, unknown_column
+from .table import Raw, Request, SampleColumns, TableError
 from .text_rows import Layout, Row, rows
 
 SAMPLE, BEGIN, END = "!Sample_", "!series_matrix_table_begin", "!series_matrix_table_end"
@@ -115,8 +115,8 @@ def _describe(raw: Raw, sheet: dict[str, list[str]], request: Request, where: st
         if name is not None and name not in sheet:
             shown = [f"{name} ({len(set(values))} values)" for name, values in varying.items()]
             columns = ", ".join(shown[:LISTED]) + (", ..." if len(shown) > LISTED else "")
-            problem = unknown_column(name, [], role, where).problem.removesuffix(" There are none.")
-            raise TableError(f"{problem} Its samples are described by: {columns}.")
+            problem = f"{where} has no column {name!r} (⟦{role}=⟧). Its samples are described by: {columns}."
+            raise TableError(problem)
     if request.target is not None:
         raw.target, raw.target_name = sheet[request.target], request.target
     if request.id is not None:

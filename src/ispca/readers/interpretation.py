@@ -18,7 +18,7 @@ from .numbers_and_dates import excel_dates, number
 from .sample_columns import Categories, add_covariates, check_covariates_kept, groups_of, offset_of, weights_of
 from .sample_sheet import annotate, choose_label
 from .subsets_and_transforms import apply_transform, choose_features, choose_samples
-from .table import Raw, Request, Table, TableError, n_covariate_columns, unique_names
+from .table import Raw, Request, Table, TableError, n_covariate_columns, text_columns, unique_names
 from .target_cleaning import similar_classes, tidy_target, without_rare_classes
 from .target_column import check_positive, classify, survival
 
@@ -69,7 +69,7 @@ def interpret(
 
 def _table(raw: Raw, where: str, request: Request, choices: Choices) -> Table:
     asked, fitted = request.columns, request.known is not None
-    text = {name: why.partition(" such as ")[2] for name, why in raw.left_out.items() if why.startswith("text")}
+    text = text_columns(raw.left_out)
     if text and not fitted:
         shown = [f"{name} ({example})" if example else name for name, example in text.items()]
         raw.notes.append(f"{count(len(text), 'column')} of text left out: {listing(shown)}.")
@@ -132,7 +132,7 @@ def _target(
         return values, rows, rows, SURVIVAL.name
     if raw.target is None:
         raise TableError(
-            f"{where} contains no target.", "Add an array y, or pass ⟦target=NAME⟧ to use another array."
+            f"{where} contains no target.", "Add an array y, or ⟦pass target=NAME⟧ to use another array."
         )
     check_labels(raw.target, request.limit, "The target")
     name = str(raw.target_name)
@@ -207,7 +207,7 @@ def _ids(raw: Raw) -> np.ndarray:
 
 def _check_lost(where: str, raw: Raw, n_features: int) -> None:
     """Refuse to leave out many columns that look numeric because of a few cells."""
-    lost = {name: item for name, item in raw.lost.items() if raw.left_out.get(name, "").startswith("text")}
+    lost = {name: raw.lost[name] for name in text_columns(raw.left_out) if name in raw.lost}
     total = len(lost) + n_features
     if len(lost) < FEWEST_LOST or len(lost) <= LARGEST_LOST * total:
         return
@@ -215,18 +215,18 @@ def _check_lost(where: str, raw: Raw, n_features: int) -> None:
     raise TableError(
         f"{len(lost):,} of {total:,} columns of {where} that look numeric contain text, such as "
         f"{shorten(item)!r} in {shorten(name)!r}. Correct these cells, or leave them empty.",
-        "To read the file without these columns, pass ⟦drop=NAME⟧; if features are in rows, pass "
-        "⟦transpose=True⟧.",
+        "To read the file without these columns, ⟦pass drop=NAME⟧; if features are in rows, "
+        "⟦pass transpose=True⟧.",
     )
 
 
 def _check_size(where: str, X: Any, raw: Raw, supervised: bool, n_features: int) -> None:
     if not n_features:
-        text = {name: why for name, why in raw.left_out.items() if why.startswith("text")}
+        text = text_columns(raw.left_out)
         example = next((f", such as {raw.lost[name]!r} in {name!r}" for name in text if name in raw.lost), "")
         reason = f" ({count(len(text), 'column')} with text{example})" if text else ""
         chosen = {"requested", "not chosen"} & set(raw.left_out.values())
-        advice = "Choose other features." if chosen else "If features are in rows, pass ⟦transpose=True⟧."
+        advice = "Choose other features." if chosen else "If features are in rows, ⟦pass transpose=True⟧."
         raise TableError(f"{where} has no numeric columns left{reason}.", advice)
     if X.shape[0] == 0:
         raise TableError(f"{where} has no samples left.")

@@ -20,7 +20,7 @@ from ..containers import ColumnSource
 from .file_access import limit_for, open_bytes
 from .messy_cells import in_plain_notation
 from .orientation import DESCRIBING_COLUMNS
-from .table import Raw, Request, SampleColumns, ignore_progress
+from .table import Raw, Request, SampleColumns, ignore_progress, text_columns
 
 T = TypeVar("T")
 MOST_BYTES = 2**30
@@ -132,7 +132,7 @@ def _with_roles(raw: Raw, request: Request, path: Path) -> Raw | None:
 def _texts(raw: Raw, name: str, path: Path) -> list[str] | None:
     """Return a column as it is written in a file, or None if it must be read for that."""
     n_columns = raw.features.count(name)
-    if raw.left_out.get(name, "").startswith("text") and name in raw.sheet and not n_columns:
+    if name in raw.sheet and name in text_columns(raw.left_out) and not n_columns:
         return in_plain_notation(raw.sheet[name], False)
     if n_columns != 1 or name in raw.left_out or name in (raw.repaired or ()) or isinstance(raw.X, ColumnSource):
         return None

@@ -56,7 +56,7 @@ def treat_missing(
     if missing == "error":
         raise TableError(
             f"The data contain {values} in {in_columns}.",
-            "Pass ⟦missing=mean⟧ to replace them by the column mean, or leave out these columns "
+            "⟦Pass missing=mean⟧ to replace them by the column mean, or leave out these columns "
             "(⟦missing=columns⟧) or samples (⟦missing=rows⟧).",
         )
     if missing == "columns":

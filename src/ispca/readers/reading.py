@@ -175,13 +175,13 @@ def _check_words(
     found = find_format(path)
     check_roles(columns, target)
     if supervised and target is None and columns.time is None and not found.own_target:
-        raise MissingTargetError(f"The target column of {path.name} is not specified.", "Pass ⟦target=COLUMN⟧.")
+        raise MissingTargetError(f"The target column of {path.name} is not specified.", "⟦Pass target=COLUMN⟧.")
     if on is not None and samples is None:
-        raise TableError("on names a column of a sample sheet, but there is none.", "Pass ⟦samples=FILE⟧.")
+        raise TableError("on names a column of a sample sheet, but there is none.", "⟦Pass samples=FILE⟧.")
     if transpose and found.matrix:
         what = "a 10x folder has" if path.is_dir() else f"{path.suffix} files have"
         raise TableError(
-            f"{path.name} cannot be transposed: {what} samples in rows.", "Leave out ⟦transpose=True⟧."
+            f"{path.name} cannot be transposed: {what} samples in rows.", "⟦Leave out transpose=True⟧."
         )
 
 
@@ -214,7 +214,7 @@ def _find_sheets(path: Path, samples: Any, sheet: str | None, limit: Limit, as_g
     # The sheet of a workbook with samples, unless the data are one, too.
     of_samples = None if excel or samples is None else sheet
     if sheet is not None and not excel and (samples is None or not is_workbook(Path(samples))):
-        raise TableError(f"{path.name} is not an Excel file: no sheet {sheet!r}.", "Leave out ⟦sheet=NAME⟧.")
+        raise TableError(f"{path.name} is not an Excel file: no sheet {sheet!r}.", "⟦Leave out sheet=NAME⟧.")
     file = None if samples is None else Path(samples)
     same = file is not None and path.resolve() == file.resolve()
     alone = file is None and sheet is None and as_given

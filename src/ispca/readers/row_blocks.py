@@ -39,7 +39,7 @@ class Places:
             raise unknown_column(name, [other for other in self._names if other], role, self._where, self._what)
         if len(found) > 1:
             raise TableError(
-                f"{self._where} has {len(found)} {self._what}s named {name!r} ({role}). Rename all but one."
+                f"{self._where} has {len(found)} {self._what}s named {name!r} (⟦{role}=⟧). Rename all but one."
             )
         return found[0]
 

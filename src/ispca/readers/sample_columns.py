@@ -46,8 +46,8 @@ def groups_of(raw: Raw, name: str | None, rows: np.ndarray) -> np.ndarray | None
     groups = labels_of(raw.columns[name])
     _refuse_missing(name, "groups", groups == "", rows)
     if len(np.unique(groups[rows])) < 2:
-        problem = f"Column {name!r} (groups) has the same value in all samples."
-        raise TableError(problem, "Leave out ⟦groups=COLUMN⟧.")
+        problem = f"Column {name!r} (⟦groups=⟧) has the same value in all samples."
+        raise TableError(problem, "⟦Leave out groups=COLUMN⟧.")
     return groups
 
 
@@ -58,7 +58,7 @@ def weights_of(raw: Raw, name: str | None, rows: np.ndarray) -> np.ndarray | Non
         return None
     if weights[rows].min(initial=0.0) < 0:
         raise TableError(
-            f"Column {name!r} (weights) contains the negative weight {weights[rows].min():g}. "
+            f"Column {name!r} (⟦weights=⟧) contains the negative weight {weights[rows].min():g}. "
             "Weights are numbers of 0 or more."
         )
     if not weights[rows].any():
@@ -71,7 +71,7 @@ def offset_of(raw: Raw, name: str | None, rows: np.ndarray) -> np.ndarray | None
     offset = _numbers(raw, name, "offset", rows)
     if offset is not None and offset[rows].max(initial=0.0) > LARGEST_OFFSET:
         raise TableError(
-            f"Column {name!r} (offset) contains {offset[rows].max():g}. The offset is the natural logarithm of "
+            f"Column {name!r} (⟦offset=⟧) contains {offset[rows].max():g}. The offset is the natural logarithm of "
             "the exposure, so that looks like the exposure itself. Add a column with its logarithm."
         )
     return offset
@@ -82,7 +82,7 @@ def _numbers(raw: Raw, name: str | None, role: str, rows: np.ndarray) -> np.ndar
         return None
     values = numbers_of(raw.columns[name])
     if values is None:
-        raise TableError(f"Column {name!r} ({role}) contains text, such as {_example(raw.columns[name])}.")
+        raise TableError(f"Column {name!r} (⟦{role}=⟧) contains text, such as {_example(raw.columns[name])}.")
     _refuse_missing(name, role, ~np.isfinite(values), rows)
     return values
 
@@ -95,7 +95,7 @@ def _refuse_missing(name: str, role: str, missing: np.ndarray, rows: np.ndarray)
     number = int(np.count_nonzero(missing & rows))
     if number:
         values = count(number, "missing value")
-        raise TableError(f"Column {name!r} ({role}) contains {values}. Fill them in, or remove these samples.")
+        raise TableError(f"Column {name!r} (⟦{role}=⟧) contains {values}. Fill them in, or remove these samples.")
 
 
 def add_covariates(
@@ -191,4 +191,4 @@ def check_covariates_kept(raw: Raw, columns: np.ndarray, covariates: Categories)
     lost = np.setdiff1d(np.arange(len(raw.features) - n_columns, len(raw.features)), columns)
     if len(lost):
         names = listing(raw.features[j] for j in lost)
-        raise TableError(f"Covariates contain missing values: {names}.", "Pass ⟦missing=mean⟧ or ⟦missing=rows⟧.")
+        raise TableError(f"Covariates contain missing values: {names}.", "⟦Pass missing=mean⟧ ⟦or missing=rows⟧.")

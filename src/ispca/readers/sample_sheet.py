@@ -119,11 +119,11 @@ def read_with_sheet(
             if other.ids is not None and loose.match(other.ids)[2]:
                 raw, ids = other, loose
     except UnknownColumnError as error:
-        if error.role == "id":
+        if error.setting == "id":
             raise
-        problem = f"Neither {ids.where} nor {request.limit.file} has a column {error.name!r} ({error.role})."
+        problem = f"Neither {ids.where} nor {request.limit.file} has a column {error.name!r} (⟦{error.setting}=⟧)."
         problem = f"{problem} {suggestion(error.name, list(sheet))}"
-        raise UnknownColumnError(problem, error.name, error.role) from None
+        raise UnknownColumnError(problem, error.name) from None
     _join(raw, sheet, ids, request.limit.file)
     both = [name for name in raw.features if name in in_sheet]
     if both:
@@ -196,7 +196,7 @@ def _join_in_order(raw: Raw, sheet: dict[str, list[str]], ids: SheetIds, where: 
             f"{where} contains no sample names, so its {count(n, 'sample')} must be the rows of {ids.where} in "
             f"the same order, but that has {ids.n_rows:,}."
             + (" One of the files may lack a header." if abs(n - ids.n_rows) == 1 else ""),
-            "Pass ⟦id=COLUMN⟧ to name the samples.",
+            "⟦Pass id=COLUMN⟧ to name the samples.",
         )
     raw.notes.append(f"{where} has no sample names: its rows are those of {ids.where}, in order.")
     raw.ids = ids.names_in_order() if len(sheet) > 1 else None
@@ -323,6 +323,6 @@ def choose_label(raw: Raw, label: str | None, where: str) -> str | None:
     if not raw.annotation:
         raise TableError(
             f"{where} has no columns that describe features, so {label!r} cannot label them.",
-            "Pass ⟦annotation=FILE⟧.",
+            "⟦Pass annotation=FILE⟧.",
         )
     raise unknown_column(label, list(raw.annotation), "label", "The annotation")

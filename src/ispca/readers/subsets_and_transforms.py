@@ -61,9 +61,9 @@ def names_that_match(
         matches = [*dict.fromkeys(filter(re.compile(fnmatch.translate(pattern)).match, names))]
         found.update(matches)
         if not matches:
-            problem = f"No {what} of {where} matches {pattern!r} ({role}). {_near_matches(pattern, names)}"
-            raise UnknownColumnError(problem, pattern, role)
-        notes.append(f"{pattern!r} ({role}) matches {count(len(matches), what)}: {listing(matches)}.")
+            problem = f"No {what} of {where} matches {pattern!r} (⟦{role}=⟧). {_near_matches(pattern, names)}"
+            raise UnknownColumnError(problem, pattern)
+        notes.append(f"{pattern!r} (⟦{role}=⟧) matches {count(len(matches), what)}: {listing(matches)}.")
     return found
 
 
@@ -96,7 +96,7 @@ def choose_samples(
         _leave_out(raw, np.isin(names, list(gone)), f"by name: {listing(name for name in names if name in gone)}")
     if raw.target is None:
         if exclude_class:
-            raise TableError("The target has no classes.", "Leave out ⟦exclude_class=CLASS⟧.")
+            raise TableError("The target has no classes.", "⟦Leave out exclude_class=CLASS⟧.")
         return
     if merge:
         raw.target, notes = merge_spellings(raw.target, str(raw.target_name))
@@ -106,7 +106,7 @@ def choose_samples(
         known = np.unique(labels[labels != ""]).tolist()
         for name in exclude_class:
             if name not in known:
-                problem = f"The target {raw.target_name!r} has no class {name!r} (exclude_class)."
+                problem = f"The target {raw.target_name!r} has no class {name!r} (⟦exclude_class=⟧)."
                 raise TableError(f"{problem} {suggestion(name, known)}")
         which = f"of {listing(f'class {name!r}' for name in exclude_class)}"
         _leave_out(raw, np.isin(labels, exclude_class), which)
@@ -199,7 +199,7 @@ def _transform(X: Any, name: str, factors: np.ndarray | None = None) -> Any:
         if lowest < 0:
             raise TableError(
                 f"The features contain negative values, such as {lowest:g}, which have no logarithm.",
-                f"Leave out ⟦transform={name}⟧.",
+                f"⟦Leave out transform={name}⟧.",
             )
     if name == "cpm-log":
         factors = _size_factors(library_sizes(X)) if factors is None else factors

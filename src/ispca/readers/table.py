@@ -24,11 +24,11 @@ class TableError(InputError):
 
 
 class UnknownColumnError(TableError):
-    """A file has no column or row of this name; ``role`` is the parameter that names it."""
+    """A file has no column or row of this name; ``setting`` is what names it."""
 
-    def __init__(self, problem: str, name: str, role: str) -> None:
+    def __init__(self, problem: str, name: str) -> None:
         super().__init__(problem)
-        self.name, self.role = name, role
+        self.name = name
 
 
 class MissingTargetError(TableError):
@@ -320,12 +320,17 @@ def n_covariate_columns(covariates: Mapping[str, list[str] | None]) -> int:
     return sum(map(covariate_width, covariates.values()))
 
 
+def text_columns(left_out: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns that are left out because of text, with an example in words if there is one."""
+    return {name: why.partition(" such as ")[2] for name, why in left_out.items() if why.startswith("text")}
+
+
 def unknown_column(
     name: str, names: Sequence[str], role: str, where: str, what: str = "column"
 ) -> UnknownColumnError:
     """Return the error for a column or row that does not exist; ``role`` is the parameter that names it."""
-    problem = f"{where} has no {what} {name!r} ({role}). {suggestion(name, names)}"
-    return UnknownColumnError(problem, name, role)
+    problem = f"{where} has no {what} {name!r} (⟦{role}=⟧). {suggestion(name, names)}"
+    return UnknownColumnError(problem, name)
 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:

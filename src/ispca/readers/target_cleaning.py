@@ -23,7 +23,7 @@ UNKNOWN = frozenset(
         *("not reported", "not known", "<na>"),
     )
 )
-MERGE = "Pass ⟦merge=True⟧ to merge them into the most common one."
+MERGE = "⟦Pass merge=True⟧ to merge them into the most common one."
 # A class with another spelling and this many times as many samples makes a class a likely typing error.
 TIMES_AS_COMMON = 5
 OF_TARGET = TREATMENTS | {BELOW: TREATMENTS[BELOW].replace("half the limit", "the limit")}

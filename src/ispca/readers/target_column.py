@@ -116,7 +116,7 @@ def _contains_text(values: Any, name: str, what: str, kind: str) -> TableError:
     labels = labels_of(values)
     labels = labels[labels != ""]
     if may_be_classes(len(np.unique(labels)), len(labels)):
-        return TableError(problem, f"Leave out ⟦kind={kind}⟧.")
+        return TableError(problem, f"⟦Leave out kind={kind}⟧.")
     return TableError(problem, CORRECT if _mostly_numbers(labels) else "Choose a column of numbers.")
 
 
@@ -141,7 +141,7 @@ def _check_classes(labels: np.ndarray, name: str) -> None:
             f"The target {name!r} has {len(classes):,} distinct labels in {len(labels):,} samples "
             f"({listing(classes)}).",
             "Choose a column of class labels"
-            + (", or pass ⟦kind=regression⟧ for a quantity." if numeric else "."),
+            + (", or ⟦pass kind=regression⟧ for a quantity." if numeric else "."),
         )
 
 
@@ -159,7 +159,7 @@ def check_positive(table: Table, positive: str | None) -> None:
         raise TableError(f"The target {table.target_name!r} has no classes, so {positive!r} cannot be positive.")
     classes = np.unique(np.asarray(table.target)).tolist()
     if positive not in classes:
-        problem = f"The target {table.target_name!r} has no class {positive!r} (positive)."
+        problem = f"The target {table.target_name!r} has no class {positive!r} (⟦positive=⟧)."
         raise TableError(f"{problem} {suggestion(positive, classes)}")
 
 
@@ -172,7 +172,7 @@ def _counts(values: Any, numbers: np.ndarray | None, name: str) -> tuple[np.ndar
     if len(wrong):
         raise TableError(
             f"The target {name!r} contains {wrong[0]:g}, but counts are integers of 0 or more.",
-            "Pass ⟦kind=regression⟧ for other numbers.",
+            "⟦Pass kind=regression⟧ for other numbers.",
         )
     if len(counts) and np.ptp(counts) == 0:
         raise TableError(f"The target {name!r} has the same count in all samples: {counts[0]:g}.")
@@ -202,7 +202,7 @@ def _read_grades(values: Any, numbers: np.ndarray | None, name: str) -> tuple[np
     if len(classes) > FEW_VALUES:
         raise TableError(
             f"The target {name!r} has {len(classes):,} distinct values, too many for ordered classes.",
-            "Pass ⟦kind=regression⟧ for a quantity.",
+            "⟦Pass kind=regression⟧ for a quantity.",
         )
     _check_several(classes, name)
     integers = np.array_equal(classes, np.round(classes))
@@ -251,7 +251,7 @@ def survival(
     times = numbers_of(time)
     if times is None:
         odd = sorted({str(item).strip() for item in time if numbers_of([item]) is None})
-        raise TableError(f"Column {time_name!r} (time) contains text ({listing(odd)}). Times are numbers.")
+        raise TableError(f"Column {time_name!r} (⟦time=⟧) contains text ({listing(odd)}). Times are numbers.")
     labels = labels_of(event)
     present = np.isfinite(times) & (labels != "")
     observed, censored = _events(labels[present].tolist(), event_name, event_value)
@@ -260,7 +260,7 @@ def survival(
     used = times[present]
     if len(used) and used.min() < 0:
         raise TableError(
-            f"Column {time_name!r} (time) contains {used.min():g}. Correct it: times are not negative."
+            f"Column {time_name!r} (⟦time=⟧) contains {used.min():g}. Correct it: times are not negative."
         )
     zero = np.flatnonzero(present & (times == 0))
     target["time"] = 1.0
@@ -270,7 +270,7 @@ def survival(
         notes.append(f"In {event_name!r}, {listing(map(repr, observed))} is taken as the event{others}.")
     if len(used):
         if not used.any():
-            raise TableError(f"Column {time_name!r} (time) contains only zeros.")
+            raise TableError(f"Column {time_name!r} (⟦time=⟧) contains only zeros.")
         target["time"][present] = with_positive_times(used)
     if len(zero):
         names = listing(str(i + 1) if ids is None else ids[i] for i in zero)
@@ -280,8 +280,8 @@ def survival(
     n_events = int(target["event"][present].sum())
     if not n_events:
         raise TableError(
-            f"Column {event_name!r} (event) contains no observed event, so nothing can be learned.",
-            "Pass ⟦event_value=VALUE⟧ to name the value that means an event.",
+            f"Column {event_name!r} (⟦event=⟧) contains no observed event, so nothing can be learned.",
+            "⟦Pass event_value=VALUE⟧ to name the value that means an event.",
         )
     events = f"{count(n_events, 'event')}, {count(int(present.sum()) - n_events, 'sample')} censored"
     notes = [f"{time_name!r} and {event_name!r} are treated as survival times: {events}.", *notes]
@@ -294,10 +294,10 @@ def _events(labels: list[str], name: str, event_value: str | None) -> tuple[list
     if found is None:
         raise TableError(
             f"Which values of column {name!r} mean an event is unknown: it contains {listing(map(repr, known))}.",
-            "Pass ⟦event_value=VALUE⟧ to name the one that means an event; all others are censored.",
+            "⟦Pass event_value=VALUE⟧ to name the one that means an event; all others are censored.",
         )
     if event_value is not None and not found[0]:
         raise TableError(
-            f"Column {name!r} does not contain {event_value!r} (event_value). {suggestion(event_value, known)}"
+            f"Column {name!r} does not contain {event_value!r} (⟦event_value=⟧). {suggestion(event_value, known)}"
         )
     return found

@@ -35,8 +35,8 @@ def read_tenx(path: Path, request: Request) -> Raw:
         if request.sheet_ids is not None:
             raise unknown_column(name, [], role, path.name)
         raise TableError(
-            f"{path.name} has no column {name!r} ({role}), because a 10x folder does not describe its cells.",
-            "Pass ⟦samples=SHEET⟧, a table with one row per barcode.",
+            f"{path.name} has no column {name!r} (⟦{role}=⟧), because a 10x folder does not describe its cells.",
+            "⟦Pass samples=SHEET⟧, a table with one row per barcode.",
         )
     matrix, of_barcodes, of_features = _files(path)
     barcodes = [fields[0] for fields in _lines(of_barcodes, request.limit)]
