@@ -29,6 +29,8 @@ from ..transformers.spca_transformer import SPCA
 RECOMMENDED: dict[str, Any] = {"n_permutations": "auto"}
 # The residual test finds more components, and cross-fitting keeps the model from trusting them too much.
 HONEST: dict[str, Any] = RECOMMENDED | {"test": "residual", "cross_fit": 10}
+# Whether a borderline component is added matters little to a mixture; to be sure of it may take 100,000 permutations.
+MIXTURE_PERMUTATIONS = 1000
 # As in the paper; with many classes, each component has a coefficient per class.
 N_COMPONENTS = 50
 N_COMPONENTS_MANY_CLASSES = 20
@@ -41,7 +43,8 @@ def default_candidates(kind: str, n_classes: int = 2) -> list[tuple[str, Any]]:
     model = MODELS[kind]()
     # Named, because more than a few integers would be taken as a quantity.
     options: dict[str, Any] = {"whiten": True, "family": (target.family or class_family(n_classes)).name}
-    reductions = [("ISPCA-cross-fitted", reduction_pipeline(ISPCA(count, **options, **HONEST), model))]
+    honest = HONEST | {"n_permutations": MIXTURE_PERMUTATIONS}
+    reductions = [("ISPCA-cross-fitted", reduction_pipeline(ISPCA(count, **options, **honest), model))]
     if not target.unordered or n_classes == 2:
         # With more classes it takes long, and adds nothing (docs/predictions.md).
         reductions.insert(0, ("SPCA", reduction_pipeline(SPCA(count, **options), model)))
