@@ -29,7 +29,7 @@ from ..transformers.spca_transformer import SPCA
 RECOMMENDED: dict[str, Any] = {"n_permutations": "auto"}
 # The residual test finds more components, and cross-fitting keeps the model from trusting them too much.
 HONEST: dict[str, Any] = RECOMMENDED | {"test": "residual", "cross_fit": 10}
-# Whether a borderline component is added matters little to a mixture; to be sure of it may take 100,000 permutations.
+# Whether a borderline component is added matters little to a mixture; to be sure may take 100,000 permutations.
 MIXTURE_PERMUTATIONS = 1000
 # As in the paper; with many classes, each component has a coefficient per class.
 N_COMPONENTS = 50
