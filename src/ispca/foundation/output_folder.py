@@ -53,7 +53,7 @@ def output_folder(
     """
     with ExitStack() as late, ExitStack() as stack:
         with _refusal(path):
-            target = path.resolve()
+            target = _resolve(path)
             if target.exists() and not target.is_dir():
                 raise SettingError(f"{path} is a file, not a folder. Choose another ⟦out⟧.")
             stem = _lock(stack, target)
@@ -82,7 +82,7 @@ def output_file(path: Path, force: bool) -> Iterator[Path]:
         with _refusal(path):
             if path.exists() and not path.is_file():
                 raise SettingError(f"{path} is not a regular file. Choose another ⟦out⟧.")
-            target = path.resolve()
+            target = _resolve(path)
             _lock(stack, target)
             before = _state(target)
             if before is not None and not force:
@@ -90,6 +90,14 @@ def output_file(path: Path, force: bool) -> Iterator[Path]:
             temporary = atomic.new_file(target)
         with _delivery(temporary, target, before, late, os.replace):
             yield temporary
+
+
+def _resolve(path: Path) -> Path:
+    """Return where a path leads to; from Python 3.13 on, pathlib does not refuse links that lead in a circle."""
+    target = path.resolve()
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return target
 
 
 @contextmanager
