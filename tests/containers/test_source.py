@@ -107,9 +107,9 @@ def test_the_first_pass_gives_the_gram_matrix(setting, sparse, monkeypatch):
 def test_the_gram_matrix_is_computed_only_if_it_will_be_used(model, expected, monkeypatch):
     asked, describe = set(), partitioned.blockwise.describe
 
-    def note(columns, features, workers, **settings):
-        asked.add(features is not None)
-        return describe(columns, features, workers, **settings)
+    def note(columns, argument, workers, **settings):
+        asked.add(argument[1] is not None)
+        return describe(columns, argument, workers, **settings)
 
     monkeypatch.setattr(partitioned.blockwise, "describe", note)
     model.set_params(memory_budget=2**21).fit(Changing(np.where(y[:, None] == 1, X + 2, X)), y)

@@ -83,7 +83,7 @@ def replay(model: Any, X: Any, y: Any) -> Iterator[Trace]:
     # Other kinds of seed cannot be replayed.
     seed = int(reduction.random_state) if isinstance(reduction.random_state, int | np.integer) else 0
     with workers() as threads:
-        design = make_design(X, threads, center=reduction.center, scale=reduction.scale, rows=response.rows)
+        design = make_design(X, threads, center=reduction.center, scale=reduction.scale_, rows=response.rows)
         far = np.abs(design.moments.mean - reduction.mean_) > ROUNDING * (
             np.abs(reduction.mean_) + reduction.scale_
         )

@@ -24,7 +24,7 @@ from ..inputs.checks import columns_of, target_array, training_samples
 from ..reduction import cross_fitting
 from ..reduction.components import needs_sample_gram
 from ..reduction.deflation import StartBasis, start_basis
-from ..reduction.design import Design, GramFeatures, make_design, make_subset_design, total_weights
+from ..reduction.design import Design, GramFeatures, Scale, make_design, make_subset_design, total_weights
 from ..reduction.permutation import Permutations
 from ..reduction.reduction_result import Reduction
 from ..reduction.response import (
@@ -36,6 +36,7 @@ from ..reduction.response import (
     make_response,
 )
 from ..reduction.reuse import Reuse, find_or_make, find_reuse
+from ..reduction.score_shrinkage import score_shrinkage
 from ..reduction.threads import Workers, workers
 from ..targets import is_category
 from ..targets.samples import Samples
@@ -59,9 +60,10 @@ class SupervisedComponents(LinearProjection):
         "max_features": [Interval(Integral, 1, None, closed="left")],
         "family": [StrOptions(set(FAMILY_CHOICES))],
         "center": ["boolean"],
-        "scale": ["boolean"],
+        "scale": ["boolean", "array-like"],
         "whiten": ["boolean"],
         "cross_fit": ["cv_object"],
+        "shrink_scores": ["boolean"],
         "adjust": ["array-like", str, Integral, None],
         "handle_unknown": [StrOptions({"error", "ignore"})],
         "keep_adjusted": ["boolean"],
@@ -103,8 +105,9 @@ class SupervisedComponents(LinearProjection):
     ) -> Any:
         """Find the components and return the new features of the training samples.
 
-        With ``cross_fit``, these differ from ``fit(X, y).transform(X)``: they are ``training_scores_``, found
-        without each sample's own target, from which a model should learn. New samples need ``transform``.
+        With ``cross_fit`` or ``shrink_scores``, these differ from ``fit(X, y).transform(X)``: they are
+        ``training_scores_``, from which a model should learn, as if the samples were new. New samples need
+        ``transform``.
 
         Parameters
         ----------
@@ -133,14 +136,14 @@ class SupervisedComponents(LinearProjection):
         samples = samples._replace(X=X if samples.kept is None else X[samples.kept])
         data = self._training_data(samples, needs_target, labels)
         with exact(X), workers() as threads:
-            columns = (self.missing, *self.categories_)
-            key = ("design", self.center, self.scale, columns, *data.weight_key(samples.kept))
+            columns, scale = (self.missing, *self.categories_), self._encoded_scale()
+            key = ("design", self.center, np.asarray(scale).tobytes(), columns, *data.weight_key(samples.kept))
             make = partial(
                 make_design,
                 data.X,
                 threads,
                 center=self.center,
-                scale=self.scale,
+                scale=scale,
                 rows=data.rows,
                 memory_budget=self.memory_budget,
                 vectors=None if data.response is None else data.response.columns,
@@ -150,7 +153,7 @@ class SupervisedComponents(LinearProjection):
             if isinstance(X, SelfFilledSource):
                 X.learn()
                 self._store_fill_values(X.n_missing, X.values)
-            usable = self._informative(whole) & ~data.left_out
+            usable = self._usable(whole) & ~data.left_out
             design = find_or_make(reuse, given, (*key, usable.tobytes()), partial(whole.restricted, usable))
             self._check_usable(design.usable, data.covariates)
             start = start_basis(whole, data.covariates, self.center)
@@ -158,8 +161,10 @@ class SupervisedComponents(LinearProjection):
             reduction = self._reduce(data, design, start.basis, threads, reuse)
             self._store(reduction, design, start, data.response, threads)
             Z = self._scores(reduction, design, X, samples.kept)
+            honest = self._shrink(Z, reduction, design, start, threads) if self.shrink_scores else Z
             if self.cross_fit is not None:
-                Z = self._cross_fit(data, unfilled, whole, Z, samples.kept, threads, reuse)
+                honest = self._cross_fit(data, unfilled, whole, Z, honest, samples.kept, threads, reuse)
+            Z = self._store_honest_scores(Z, honest)
         with exact(X):
             Z = self._append_kept_columns(Z, X)
             if self.verbose and isinstance(X, ColumnSource) and not isinstance(X, DeviceArray):
@@ -169,6 +174,11 @@ class SupervisedComponents(LinearProjection):
                     if hasattr(self, name):
                         setattr(self, name, like(X.X, getattr(self, name)))
             return as_output(Z, X)
+
+    def _usable(self, design: Design) -> Mask:
+        """Return which features may take part."""
+        # Given scales come from more samples than these, in which a feature may be more than one value.
+        return self._informative(design) if np.ndim(self.scale) == 0 else design.moments.deviation > 0
 
     def _check_usable(self, usable: Mask, covariates: Mask) -> None:
         if not usable.any():
@@ -207,12 +217,23 @@ class SupervisedComponents(LinearProjection):
         self._check_screening(X, response)
         return TrainingData(X, response, rows, covariates, excluded, samples.groups)
 
+    def _encoded_scale(self) -> Scale:
+        """Return what the columns of the encoded X are divided by: their standard deviations if True."""
+        if np.ndim(self.scale) == 0:
+            return bool(self.scale)
+        scale = np.asarray(self.scale, dtype=np.float64)
+        if scale.shape != (self.n_features_in_,) or not (np.isfinite(scale).all() and (scale > 0).all()):
+            raise ValueError(
+                f"scale must be True, False, or {self.n_features_in_} positive numbers, one for each column of X."
+            )
+        return scale[self.source_columns_]
+
     def _gram_features(self, data: TrainingData) -> GramFeatures | None:
         """Return the features of the Gram matrix of the samples, if unsupervised components will need it."""
         chosen = ~data.left_out
         if not self._expects_unsupervised or not needs_sample_gram(data.X.shape[0], int(chosen.sum())):
             return None
-        return GramFeatures(chosen, self._informative)
+        return GramFeatures(chosen, self._usable)
 
     @property
     def _expects_unsupervised(self) -> bool:
@@ -230,16 +251,18 @@ class SupervisedComponents(LinearProjection):
         unfilled: Any,
         design: Design,
         Z: Floats,
+        honest: Floats,
         kept: Indices | None,
         threads: Workers,
         reuse: Reuse | None,
     ) -> Floats:
-        """Return the scores with those on supervised components replaced by held-out ones, and store both."""
-        honest, count, response = Z.copy(), self.n_supervised_, data.response
+        """Return ``honest`` with the scores Z on supervised components replaced by held-out ones."""
+        count, response, given = self.n_supervised_, data.response, honest
+        honest = given.copy()
         if response is not None and count:
             splits = self._fold_splits(data, response)
             if splits is None:
-                return Z
+                return given
             weights = None if data.rows is None else data.rows.samples
             lengths = np.ones(count) if self.whiten else np.sqrt(self.explained_variance_[:count])
             indices = tuple(part.tobytes() for split in splits for part in split)
@@ -249,9 +272,25 @@ class SupervisedComponents(LinearProjection):
             known = Z[:, :count] if kept is None else Z[kept, :count]
             found = cross_fitting.cross_fitted_scores(known / lengths, folds, parts, weights)
             honest[slice(None) if kept is None else kept, :count] = found * lengths
-        # Training samples are recognized by their scores on the first component.
-        self._first_scores = Z[:, 0].copy()
-        self.training_scores_ = honest
+        return honest
+
+    def _shrink(
+        self, Z: Floats, reduction: Reduction, design: Design, start: StartBasis, threads: Workers
+    ) -> Floats:
+        """Return the scores with those on unsupervised components as small as those of new samples."""
+        count = reduction.n_supervised
+        supervised = reduction.scores[:, :count]
+        basis = np.column_stack([start.basis, supervised / np.linalg.norm(supervised, axis=0)])
+        ratios = score_shrinkage(design, threads, basis, Z.shape[1] - count)
+        self.score_shrinkage_ = np.concatenate([np.ones(count), ratios])
+        return Z * self.score_shrinkage_
+
+    def _store_honest_scores(self, Z: Floats, honest: Floats) -> Floats:
+        """Store the scores that a model should learn from, if they are not those of ``transform``."""
+        if honest is not Z:
+            # Training samples are recognized by their scores on the first component.
+            self._first_scores = Z[:, 0].copy()
+            self.training_scores_ = honest
         return honest
 
     def _held_out_scores(
@@ -266,6 +305,7 @@ class SupervisedComponents(LinearProjection):
         """Repeat everything that looks at the target in the training part of each fold."""
         X, unfilled = (sp.csr_array(part) if design.sparse else part for part in (data.X, unfilled))
         weights = None if data.rows is None else data.rows.samples
+        scale = self._encoded_scale()
 
         def fill(fold: cross_fitting.Fold) -> Any:
             known = unfilled if unfilled.dtype == X.dtype else unfilled.astype(X.dtype)
@@ -277,9 +317,9 @@ class SupervisedComponents(LinearProjection):
 
         def make(fold: cross_fitting.Fold, X: Any) -> Design:
             part = make_subset_design(
-                X, fold.train, threads, center=self.center, scale=self.scale, rows=fold.response.rows
+                X, fold.train, threads, center=self.center, scale=scale, rows=fold.response.rows
             )
-            return part.restricted(self._informative(part) & ~data.left_out)
+            return part.restricted(self._usable(part) & ~data.left_out)
 
         def find(fold: cross_fitting.Fold, X: Any, part: Design) -> cross_fitting.FoldComponents:
             start = start_basis(part, data.covariates, self.center)
@@ -327,7 +367,7 @@ class SupervisedComponents(LinearProjection):
         self.mean_, self.scale_, self.feature_mask_ = design.moments.mean, design.moments.scale, design.usable
         kept = self.adjusted_ & (design.moments.deviation > 0) if self.keep_adjusted else np.zeros(0)
         self.kept_columns_ = np.flatnonzero(kept)
-        for name in ("classes_", "training_scores_", "_first_scores"):
+        for name in ("classes_", "training_scores_", "score_shrinkage_", "_first_scores"):
             self.__dict__.pop(name, None)
         if response is not None and response.classes is not None:
             self.classes_ = response.classes

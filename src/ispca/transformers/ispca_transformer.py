@@ -60,9 +60,11 @@ class ISPCA(SupervisedComponents):
         other numbers as a quantity, and structured arrays of event and time as survival times. Features are
         scored by Rao's score statistic of the model without features; survival times by martingale residuals,
         with Breslow's handling of ties.
-    center, scale : bool, default=True
-        Whether features are centered, and scaled to unit standard deviation. Without centering,
-        angles replace correlations.
+    center : bool, default=True
+        Whether features are centered. Without centering, angles replace correlations.
+    scale : bool or array-like of shape (n_features,), default=True
+        Whether features are scaled to unit standard deviation, or what each of them is divided by: then, only
+        constant features are left out.
     whiten : bool, default=False
         Whether to scale the new features to unit variance, as the models expect.
     cross_fit : int, splitter or None, default=None
@@ -70,6 +72,10 @@ class ISPCA(SupervisedComponents):
         returns: those of each fold come from components found without it, for the same classes and with as many
         features as the fit's, so that a model which learns from them is less overconfident. None, the paper's
         method, returns the scores of the fit itself.
+    shrink_scores : bool, default=False
+        Whether the scores on unsupervised components that ``fit_transform`` returns are multiplied by
+        ``score_shrinkage_``: new samples vary less along the components of wide data than the training samples,
+        and a model that learns from shrunken scores knows it.
     adjust : array-like of int, str or bool, optional
         Covariates: columns of X (indices, names or a mask) such as age, sex or batch. They are never screened;
         every feature and the target are adjusted for them, and new samples with the training coefficients.
@@ -116,7 +122,10 @@ class ISPCA(SupervisedComponents):
         squares) that their regression on each component explains. Components are orthogonal, so the fractions
         add up, to 1 at full rank; without supervised components they equal those of scikit-learn's PCA.
     training_scores_ : ndarray of shape (n_samples, n_components_)
-        What ``fit_transform`` returned, if it was cross-fitted; unsupervised components are those of the fit.
+        What ``fit_transform`` returned, with ``cross_fit`` or ``shrink_scores``.
+    score_shrinkage_ : ndarray of shape (n_components_,)
+        With ``shrink_scores``, the predicted ratio of the standard deviations of the scores of new and of training
+        samples (Ledoit and Wolf, 2020); 1 for supervised components, which ``cross_fit`` is for.
     mean_, scale_ : ndarray of shape (n_features,)
         Center and scale of the features.
     feature_mask_ : ndarray of shape (n_features,)
@@ -183,9 +192,10 @@ class ISPCA(SupervisedComponents):
         n_thresholds: int = 10,
         family: str = "auto",
         center: bool = True,
-        scale: bool = True,
+        scale: Any = True,
         whiten: bool = False,
         cross_fit: Any = None,
+        shrink_scores: bool = False,
         adjust: Any = None,
         handle_unknown: str = "error",
         keep_adjusted: bool = False,
@@ -207,6 +217,7 @@ class ISPCA(SupervisedComponents):
         self.scale = scale
         self.whiten = whiten
         self.cross_fit = cross_fit
+        self.shrink_scores = shrink_scores
         self.adjust = adjust
         self.handle_unknown = handle_unknown
         self.keep_adjusted = keep_adjusted

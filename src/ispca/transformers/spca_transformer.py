@@ -52,8 +52,8 @@ class SPCA(SupervisedComponents):
     cross_fit : int, splitter or None, default=None
         As in ISPCA; each fold takes as many best-scoring features as the fit selected. Only the screening uses
         the target: with more than a few components, pass ``n_supervised`` to cross-fit only the first ones.
-    family, center, scale, whiten, adjust, handle_unknown, keep_adjusted, missing, exclude, memory_budget,
-    random_state
+    family, center, scale, whiten, shrink_scores, adjust, handle_unknown, keep_adjusted, missing, exclude,
+    memory_budget, random_state
         As in ISPCA.
     verbose : int, default=0
         Print the number of selected features.
@@ -68,8 +68,8 @@ class SPCA(SupervisedComponents):
         Total number of components, and number of those from the selected features, which come first.
     steps_ : list
         Empty, because SPCA screens once.
-    explained_variance_, explained_variance_ratio_, training_scores_, mean_, scale_, adjusted_, kept_columns_,
-    categories_, source_columns_, projection_, n_missing_, fill_values_, classes_, n_features_in_,
+    explained_variance_, explained_variance_ratio_, training_scores_, score_shrinkage_, mean_, scale_, adjusted_,
+    kept_columns_, categories_, source_columns_, projection_, n_missing_, fill_values_, classes_, n_features_in_,
     feature_names_in_
         As in ISPCA.
     feature_mask_ : ndarray of shape (n_features,)
@@ -110,9 +110,10 @@ class SPCA(SupervisedComponents):
         max_features: int = 500,
         family: str = "auto",
         center: bool = True,
-        scale: bool = True,
+        scale: Any = True,
         whiten: bool = False,
         cross_fit: Any = None,
+        shrink_scores: bool = False,
         adjust: Any = None,
         handle_unknown: str = "error",
         keep_adjusted: bool = False,
@@ -135,6 +136,7 @@ class SPCA(SupervisedComponents):
         self.scale = scale
         self.whiten = whiten
         self.cross_fit = cross_fit
+        self.shrink_scores = shrink_scores
         self.adjust = adjust
         self.handle_unknown = handle_unknown
         self.keep_adjusted = keep_adjusted

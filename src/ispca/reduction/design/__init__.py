@@ -11,7 +11,7 @@ from ...containers import ColumnSource
 from ...containers.array_api import DeviceArray
 from ...foundation.arrays import Floats, Indices
 from ..threads import Workers
-from .base import Design, GramFeatures, RowWeights, feature_blocks
+from .base import Design, GramFeatures, RowWeights, Scale, feature_blocks
 from .dense import SomeRows, dense_design
 from .device import device_design
 from .partitioned import partitioned_design
@@ -22,6 +22,7 @@ __all__ = [
     "Design",
     "GramFeatures",
     "RowWeights",
+    "Scale",
     "feature_blocks",
     "make_design",
     "make_subset_design",
@@ -37,7 +38,7 @@ def make_design(
     workers: Workers,
     *,
     center: bool,
-    scale: bool,
+    scale: Scale,
     rows: RowWeights | None = None,
     memory_budget: float = 2**28,
     vectors: Floats | None = None,
@@ -70,7 +71,7 @@ def make_design(
 
 
 def make_subset_design(
-    X: Any, samples: Indices, workers: Workers, *, center: bool, scale: bool, rows: RowWeights | None = None
+    X: Any, samples: Indices, workers: Workers, *, center: bool, scale: Scale, rows: RowWeights | None = None
 ) -> Design:
     """Wrap some samples of X, which is not copied if it is dense; the weights are those of the samples."""
     if isinstance(X, ColumnSource):

@@ -16,6 +16,8 @@ from ..threads import Workers
 Result = TypeVar("Result")
 Block = slice | Indices
 Reducer = Callable[[Any, Block, int], Result]
+# Whether columns are scaled to unit standard deviation, or what each of them is divided by.
+Scale = bool | Floats
 
 BLOCK_FEATURES = 512
 # A value this close to the column mean (in standard deviations) is not below it, whatever the rounding.
@@ -90,7 +92,7 @@ class Moments:
         n_below: Indices | Floats,
         *,
         center: bool,
-        scale: bool,
+        scale: Scale,
         rows: RowWeights | None = None,
     ) -> Moments:
         """Complete what has been computed from X."""
@@ -102,13 +104,19 @@ class Moments:
         precision = float(np.finfo(np.float32 if X.dtype == np.float32 else np.float64).eps)
         return cls(
             subtracted,
-            np.where(deviation > 0, deviation, 1.0) if scale else np.ones_like(mean),
+            _scale(scale, deviation),
             deviation,
             n_below,
             (n - 1) * deviation**2 + n * (mean - subtracted) ** 2,
             # A value is off by half a unit in its last place when stored, and by a few more when it was computed.
             2 * precision * np.hypot(mean, deviation),
         )
+
+
+def _scale(scale: Scale, deviation: Floats) -> Floats:
+    if not isinstance(scale, bool):
+        return scale
+    return np.where(deviation > 0, deviation, 1.0) if scale else np.ones_like(deviation)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,13 +19,14 @@ from .base import (
     Reducer,
     Result,
     RowWeights,
+    Scale,
     feature_blocks,
 )
 from .permuted_classes import PermutedClasses
 
 
 def dense_design(
-    X: Any, workers: Workers, *, center: bool, scale: bool, rows: RowWeights | None = None
+    X: Any, workers: Workers, *, center: bool, scale: Scale, rows: RowWeights | None = None
 ) -> DenseDesign:
     """Compute the moments of a dense X, weighted if there are weights."""
 

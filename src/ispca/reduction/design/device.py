@@ -18,7 +18,7 @@ from ...foundation.arrays import ColumnRanges, Floats, Indices, column_ranges, j
 from ...foundation.messages import notify
 from ..threads import Workers
 from . import device_blocks as blockwise
-from .base import Design, Moments, RowWeights, feature_blocks
+from .base import Design, Moments, RowWeights, Scale, feature_blocks
 
 # Columns in double precision that are worked on at once, in bytes: a few such blocks are on the device at a time.
 BLOCK_BYTES = 2**26
@@ -57,7 +57,7 @@ def out_of_memory(error: Exception) -> bool:
 
 
 def device_design(
-    source: DeviceArray, *, center: bool, scale: bool, rows: RowWeights | None = None
+    source: DeviceArray, *, center: bool, scale: Scale, rows: RowWeights | None = None
 ) -> DeviceDesign:
     """Compute the moments of the columns on the device, weighted if there are weights."""
     blocks, n = Blocks(), source.shape[0]

@@ -26,7 +26,7 @@ from ...foundation.arrays import (
 )
 from ..threads import Workers
 from . import partitioned_blocks as blockwise
-from .base import Design, GramFeatures, Moments, RowWeights, feature_blocks
+from .base import Design, GramFeatures, Moments, RowWeights, Scale, feature_blocks
 from .dense import DenseDesign
 from .sparse import features_in_rows, sparse_part
 
@@ -52,7 +52,7 @@ def partitioned_design(
     workers: Workers,
     *,
     center: bool,
-    scale: bool,
+    scale: Scale,
     rows: RowWeights | None = None,
     memory_budget: float = 2**28,
     vectors: Floats | None = None,
@@ -64,9 +64,12 @@ def partitioned_design(
     """
     n_features, width = source.shape[1], block_width(source, memory_budget)
     blocks = feature_blocks(n_features, width)
-    task = partial(blockwise.describe, center=center, scale=scale, rows=rows, vectors=vectors)
+    task = partial(blockwise.describe, center=center, rows=rows, vectors=vectors)
     wanted = gram_features if _gram_fits(source, memory_budget) else None
-    arguments = [None if wanted is None else wanted.of(block) for block in blocks]
+    scales = [scale if isinstance(scale, bool) else scale[block] for block in blocks]
+    arguments = [
+        (of, None if wanted is None else wanted.of(block)) for of, block in zip(scales, blocks, strict=True)
+    ]
     moments: Moments | None = None
     products = None if vectors is None else np.empty((n_features, vectors.shape[1]))
     gram = None if wanted is None else (np.empty(n_features, bool), np.zeros((source.shape[0],) * 2))

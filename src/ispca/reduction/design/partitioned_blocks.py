@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ...foundation.arrays import ColumnRanges, Floats, Indices, Mask, column_ranges, join_ranges
 from ..threads import Workers
-from .base import Design, GramFeatures, Moments, RowWeights, feature_blocks
+from .base import Design, GramFeatures, Moments, RowWeights, Scale, feature_blocks
 from .dense import DenseDesign, dense_design
 from .sparse import sparse_design
 from .weighted import with_row_weights
@@ -43,15 +43,18 @@ class Description(NamedTuple):
 
 def describe(
     columns: Any,
-    features: GramFeatures | None,
+    argument: tuple[Scale, GramFeatures | None],
     workers: Workers,
     *,
     center: bool,
-    scale: bool,
     rows: RowWeights | None,
     vectors: Floats | None,
 ) -> Description:
-    """Describe some columns, and compute their part of a Gram matrix of the samples if features are given."""
+    """Describe some columns, and compute their part of a Gram matrix of the samples if features are given.
+
+    ``argument`` has their scale and these features.
+    """
+    scale, features = argument
     ranges = _ranges(columns, workers)
     make = sparse_design if sp.issparse(columns) else dense_design
     with np.errstate(all="ignore"):  # values out of range are refused by name, after the pass

@@ -20,6 +20,7 @@ from .base import (
     Reducer,
     Result,
     RowWeights,
+    Scale,
     feature_blocks,
 )
 from .permuted_classes import PermutedClasses
@@ -32,7 +33,7 @@ BLOCK_SAMPLES = 2048
 
 
 def sparse_design(
-    X: Any, workers: Workers, *, center: bool, scale: bool, rows: RowWeights | None = None
+    X: Any, workers: Workers, *, center: bool, scale: Scale, rows: RowWeights | None = None
 ) -> SparseDesign:
     """Compute the moments of a sparse X, weighted if there are weights, and store it by feature."""
     by_feature = features_in_rows(X)
