@@ -21,6 +21,7 @@ LAYERS = (
     {"fitted_parts"},
     {"models", "penalized", "kernels"},
     {"fitting"},
+    {"bagging"},
     {"stacking"},
     {"plots"},
     {"validation"},

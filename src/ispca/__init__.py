@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from .analysis.analysis import Analysis, load
     from .analysis.analyze import analyze
     from .analysis.settings import Settings
+    from .bagging import BaggedPosterior
     from .foundation.messages import DataWarning
     from .kernels import KernelClassifier, KernelRegressor, KernelScores
     from .models import (
@@ -32,6 +33,7 @@ MEMBERS = {
     "analysis.analysis": ("Analysis", "load"),
     "analysis.analyze": ("analyze",),
     "analysis.settings": ("Settings",),
+    "bagging": ("BaggedPosterior",),
     "foundation.messages": ("DataWarning",),
     "transformers.ispca_transformer": ("ISPCA",),
     "kernels": ("KernelClassifier", "KernelRegressor", "KernelScores"),
@@ -54,6 +56,7 @@ __all__ = [
     "ISPCA",
     "SPCA",
     "Analysis",
+    "BaggedPosterior",
     "DataWarning",
     "Diagnostics",
     "HorseshoeClassifier",

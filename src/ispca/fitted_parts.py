@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .foundation.arrays import Floats, Indices, protect
-from .transformers.base import SupervisedComponents
+from .transformers.linear_projection import LinearProjection
 
 
 class Columns(NamedTuple):
@@ -124,12 +124,14 @@ def take_apart(fitted: Any) -> FittedParts:
     steps = _flat_steps(fitted)
     model = steps.pop() if steps and hasattr(steps[-1], "predict") else None
     for place, step in enumerate(steps):
-        if isinstance(step, SupervisedComponents):
+        if isinstance(step, LinearProjection):
             return FittedParts(tuple(steps[:place]), step, tuple(steps[place + 1 :]), model)
     return FittedParts(tuple(steps), None, (), model)
 
 
 def _flat_steps(fitted: Any) -> list[Any]:
+    # A bagged posterior predicts with a pipeline of its own.
+    fitted = getattr(fitted, "pipeline_", fitted)
     if not isinstance(fitted, Pipeline):
         return [] if fitted is None or isinstance(fitted, str) else [fitted]
     return [step for _, part in fitted.steps for step in _flat_steps(part)]

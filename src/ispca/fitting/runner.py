@@ -66,9 +66,7 @@ class Work(NamedTuple):
         # A clone has no fitted attributes: a fitted estimator and a new one have the same key.
         estimators = {name: _fingerprint(name, clone(estimator)) for name, estimator in self.estimators.items()}
         return {
-            (number, name): joblib.hash(
-                (data, split.train, split.test, split.train_groups, self.split_seed(number), estimator)
-            )
+            (number, name): joblib.hash((data, *_split_content(split), self.split_seed(number), estimator))
             for number, split in enumerate(self.splits)
             for name, estimator in estimators.items()
         }
@@ -109,6 +107,12 @@ def run(work: Work, resume: Any, n_jobs: int | None, label: str) -> dict[tuple[i
                 n_jobs = n_jobs if seconds * len(pieces) > SECONDS_WORTH_WORKERS else 1
             evaluate(pieces, n_jobs)
         return {place: store.read(key) for place, key in keys.items()}
+
+
+def _split_content(split: Split) -> list[Any]:
+    # Splits without weights have the keys that they had before there were weights.
+    content = [split.train, split.test, split.train_groups]
+    return content if split.train_weight is None else [*content, split.train_weight]
 
 
 def _fingerprint(name: str, estimator: Any) -> str:

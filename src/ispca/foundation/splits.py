@@ -20,11 +20,12 @@ TEST_FRACTION = 0.2
 
 @dataclass(frozen=True)
 class Split:
-    """Indices of the training and held-out samples, and the groups of the training samples if there are any."""
+    """Indices of the training and held-out samples, and what groups and weights the training samples have."""
 
     train: Indices
     test: Indices
     train_groups: Any = None
+    train_weight: Any = None
 
 
 def make_splits(cv: Any, X: Any, y: Any, groups: Any, classification: bool, seed: int) -> list[Split]:

@@ -126,7 +126,10 @@ class Samples(NamedTuple):
             given: dict[str, Any] = {name: values[chosen] for name, values in self.weight_and_offset().items()}
             return Samples(rows(self.X, chosen), self.y[chosen], groups, **given)
 
-        train = part(split.train, split.train_groups)
+        train = part(split.train, split.train_groups)._replace(kept=split.train)
+        if split.train_weight is not None:
+            given = 1.0 if train.sample_weight is None else train.sample_weight
+            train = train._replace(sample_weight=given * split.train_weight)
         if self.on_device is not None:
             train = train._replace(on_device=partial(_device_rows, self.on_device, split.train))
         return train, part(split.test, None)
@@ -139,7 +142,7 @@ class Samples(NamedTuple):
     def read_only(self) -> Samples:
         """Return the same samples as read-only arrays, because methods share them."""
         X, y, groups, weight, offset = map(read_only, self[:5])
-        return Samples(X, y, groups, weight, offset, self.on_device)
+        return Samples(X, y, groups, weight, offset, self.on_device, self.kept)
 
 
 def log_class_probability(probabilities: Any, codes: Any) -> Floats:
