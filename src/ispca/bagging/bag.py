@@ -20,6 +20,8 @@ from ..targets.samples import Samples
 from .common_features import SampleBasis, split_weights
 from .decoys import chosen_decoys
 
+# More components than about the distinct samples of a bag fit its copies without an error.
+COMPONENTS_PER_SAMPLE, SPARE = 0.9, 3
 # The logarithm of a hazard before the first event.
 NO_HAZARD = -700.0
 
@@ -101,6 +103,9 @@ class BagFit:
     def __call__(self, estimator: Pipeline, train: Samples, test: Samples, target: Target) -> Bag:
         """Fit a pipeline of a reduction, and perhaps a model, to the samples of a bag."""
         reduction, *models = (step for _, step in estimator.steps)
+        most = max(1, int(COMPONENTS_PER_SAMPLE * len(train.y)) - SPARE - len(() if reduction.adjust is None else reduction.adjust))
+        if reduction.n_components is not None:
+            reduction.set_params(n_components=min(reduction.n_components, most))
         with warnings.catch_warnings():
             # Short chains and weak bags are part of the plan; what matters is said of all bags together.
             warnings.simplefilter("ignore")
