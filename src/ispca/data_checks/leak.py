@@ -11,7 +11,7 @@ from scipy.special import betaincc
 
 from ..foundation.arrays import Floats, Indices, Mask
 from .copies_outliers_and_drift import N_COMPONENTS
-from .findings import BLOCK, Finding, as_classes, as_quantity, named, ranks
+from .findings import BLOCK, Finding, as_quantity, named, ranks
 
 # Features with the strongest association that a candidate is compared with.
 STRONG = 50
@@ -71,10 +71,16 @@ def _given(columns: Floats, target: Floats) -> Floats:
 
 
 def find_leaks(
-    X: Any, y: Any, kind: str, n_distinct: Indices | None = None, features: Sequence[str] | None = None
+    X: Any,
+    y: Any,
+    classes: Indices | None,
+    n_distinct: Indices | None = None,
+    features: Sequence[str] | None = None,
 ) -> list[Finding]:
-    """Return findings if features nearly determine the target; ``n_distinct`` counts the values of each."""
-    classes = as_classes(y, kind)
+    """Return findings if features nearly determine the target; ``n_distinct`` counts the values of each.
+
+    ``classes`` are the codes of the classes, None if y has none.
+    """
     if X.shape[0] < FEWEST or X.shape[1] == 0:
         return []
     explained = class_fractions(X, classes) if classes is not None else quantity_fractions(X, as_quantity(y))
