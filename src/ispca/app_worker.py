@@ -21,7 +21,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from . import cli
-from .app.form import PageError, in_page_words, make_settings
+from .app.form import PageError, in_page_words, make_settings, page_advice
 from .app.preview import preview
 from .app.processes import NO_MEMORY
 from .app.run_folders import COMMAND, DISK_FULL, PREDICTIONS, PRINTED, PROGRESS, RESULT, RESULTS, STORE
@@ -160,9 +160,10 @@ class RunListener(Listener):
         """Return a text with mentions of settings in the words of the page."""
         return in_page_words(text)
 
-    def note(self, text: str, category: type[Warning] | None = None) -> None:
+    def note(self, text: str, category: type[Warning] | None = None, advice: str = "") -> None:
         """Hear a note."""
-        self._notes = [*self._notes, printable(limited(in_page_words(text)))][-MOST_NOTES:]
+        shown = f"{in_page_words(text)} {page_advice(advice)}".strip()
+        self._notes = [*self._notes, printable(limited(shown))][-MOST_NOTES:]
         self._write()
 
     def warn(self, sentence: str, kind: str) -> None:

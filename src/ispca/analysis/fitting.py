@@ -75,7 +75,7 @@ def methods_for(table: Table, settings: Settings, seed: int | None) -> dict[str,
     if not settings.paper:
         return adjust_methods(table, recommended_methods(kind=target.name, **options))
     if not target.plain:
-        raise SettingError(f"The paper has no methods for ⟦kind={target.name}⟧. ⟦Leave out paper⟧.")
+        raise SettingError(f"The paper has no methods for ⟦kind={target.name}⟧.", "⟦Leave out paper⟧.")
     return adjust_methods(table, paper_methods(regression=target.numeric, **options))
 
 

@@ -123,6 +123,7 @@ def mentions_of(text: str) -> str:
 class AdviceError(Exception):
     """Says what is wrong, and then what to do. Both may mention settings, for which each front end has its words.
 
+    A front end without a control for a setting leaves out advice that mentions it, and names it in a problem.
     ``setting`` and ``value`` are those that the advice mentions first, or else the problem.
 
     >>> error = InputError("There is no column 'a' (⟦target=⟧).", "⟦Leave out kind=count⟧.")
@@ -163,8 +164,9 @@ class Listener:
         """Return a text with mentions of settings in the words of this front end."""
         return in_python(text)
 
-    def note(self, text: str, category: type[Warning] | None = None) -> None:
-        """Hear an assumption or an omission; one with a category is a warning."""
+    def note(self, text: str, category: type[Warning] | None = None, advice: str = "") -> None:
+        """Hear an assumption or an omission, and what to do about it; one with a category is a warning."""
+        text = f"{text} {advice}".strip()
         self.heard.append(text)
         if category is not None:
             notify(text, category)
