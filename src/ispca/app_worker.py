@@ -30,7 +30,7 @@ from .commands.console import plain
 from .commands.running import compare, fit, predict
 from .foundation.atomic import whole_file
 from .foundation.data_files import known_as
-from .foundation.messages import InputError, Listener, limited
+from .foundation.messages import InputError, Listener, clip_if_long
 from .foundation.progress import Stage, listening
 from .foundation.terminal import INTERRUPTED, on_interrupt, printable
 from .readers.kept_files import KeptFiles, keeping
@@ -163,7 +163,7 @@ class RunListener(Listener):
     def note(self, text: str, category: type[Warning] | None = None, advice: str = "") -> None:
         """Hear a note."""
         shown = f"{in_page_words(text)} {page_advice(advice)}".strip()
-        self._notes = [*self._notes, printable(limited(shown))][-MOST_NOTES:]
+        self._notes = [*self._notes, printable(clip_if_long(shown))][-MOST_NOTES:]
         self._write()
 
     def warn(self, sentence: str, kind: str) -> None:

@@ -160,7 +160,7 @@ def test_samples_that_do_not_count_do_not_hide_confounding(study):
     batch = (y == "ill").to_numpy(dtype=float)
     batch[:3], weights[:3] = 1 - batch[:3], 0
     columns = study.describing[["age"]].assign(batch=batch)
-    with pytest.raises(ValueError, match="Covariate 'batch' determines.*from covariates"):
+    with pytest.raises(ValueError, match=r"Covariate 'batch' determines.*from covariates"):
         ispca.analyze(study.genes, y, covariates=columns, weights=weights, **QUICK_SETTINGS)
 
 

@@ -11,7 +11,7 @@ from scipy.special import erfc
 
 from ..foundation.arrays import Floats, Indices
 from ..foundation.messages import count, listing
-from .findings import BLOCK, Finding, named
+from .findings import BLOCK, Finding, noun_with_names
 
 # More samples would take seconds.
 MOST_SAMPLES = 3000
@@ -197,8 +197,8 @@ def find_outliers(
     least = distance[rows].min()
     shown = f"{least:.0f}" if least < 1000 else "over 1000"
     sentence = (
-        f"{named('Sample', ids, rows)} {verb} far from all others in the leading components (robust distance "
-        f"{shown}{' or more' if len(rows) > 1 else ''}, limit {FAR:.0f}). Check "
+        f"{noun_with_names('Sample', ids, rows)} {verb} far from all others in the leading components (robust "
+        f"distance {shown}{' or more' if len(rows) > 1 else ''}, limit {FAR:.0f}). Check "
         f"{whether} measured and labeled correctly: a single sample can dominate a component."
     )
     return [Finding("outliers", sentence, tuple(rows.tolist()))]

@@ -49,7 +49,7 @@ class PathEndWarning(UserWarning):
 
 def notify(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn at the first caller outside this package and scikit-learn."""
-    message = limited(message) if isinstance(message, str) else message
+    message = clip_if_long(message) if isinstance(message, str) else message
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in INTERNAL:
         level, frame = level + 1, frame.f_back
@@ -295,7 +295,7 @@ def clip_message(message: str) -> str:
     return cut(" ".join(cut(word, LONGEST_WORD) for word in message.split()), LONGEST_MESSAGE)
 
 
-def limited(message: str) -> str:
+def clip_if_long(message: str) -> str:
     """Return a message as it is, or clipped if it is long, as with names from a damaged file."""
     return message if len(message) <= LONGEST_MESSAGE else clip_message(message)
 
