@@ -47,7 +47,7 @@ def cell(column, text, row=slice(1, 2)):
     return prepare
 
 
-def scaled(change):
+def rescale(change):
     """Write the table of the study with other values."""
 
     def prepare(study):
@@ -66,7 +66,7 @@ def arrays(study):
     np.savez("table.npz", X=study.X, tissue=study.tissue)
 
 
-def annotated(study):
+def add_annotation(study):
     study.write_table("table.csv")
     write("genes.csv", [["gene", "symbol"], *((gene, gene.upper()) for gene in study.genes)])
 
@@ -166,7 +166,7 @@ CASES = {
         code=0,
     ),
     "logarithm of negative values": Case(
-        f"{FIT} --transform log2", "Leave out --transform log2", (FIT,), scaled(lambda study: study.X - 20)
+        f"{FIT} --transform log2", "Leave out --transform log2", (FIT,), rescale(lambda study: study.X - 20)
     ),
     "one group": Case(
         f"{FIT} --groups site", "Leave out --groups", (FIT + " --drop site",), columns(site=["A"] * 24)
@@ -181,20 +181,20 @@ CASES = {
         f"{FIT} --label symbol",
         "Pass --annotation FILE",
         (f"{FIT} --annotation genes.csv --label symbol",),
-        annotated,
+        add_annotation,
     ),
     "raw intensities": Case(
         FIT,
         "Pass --transform log2, or none",
         tuple(f"{FIT} --transform {how}" for how in ("log2", "none")),
-        scaled(lambda study: 2.0 ** (1.5 * study.X)),
+        rescale(lambda study: 2.0 ** (1.5 * study.X)),
         0,
     ),
     "raw counts": Case(
         FIT,
         "Pass --transform cpm-log, or log1p to keep the library sizes, or none",
         tuple(f"{FIT} --transform {how}" for how in ("cpm-log", "log1p", "none")),
-        scaled(lambda study: study.counts()),
+        rescale(lambda study: study.counts()),
         0,
     ),
     "mixed batch": Case(
@@ -266,7 +266,7 @@ CASES = {
         FIT,
         "Pass --transform none to fit them as they are",
         (f"{FIT} --transform none",),
-        scaled(lambda study: 2.0 ** (1.5 * study.X) - 100),
+        rescale(lambda study: 2.0 ** (1.5 * study.X) - 100),
         0,
     ),
     "repeated patients": Case(

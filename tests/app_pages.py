@@ -26,10 +26,10 @@ def send(page, *paths):
     expect(page.locator("#continue")).to_be_enabled(timeout=PATIENCE)
     page.locator("#continue").click()
     page.wait_for_url("**/new?**")
-    previewed(page)
+    wait_for_preview(page)
 
 
-def previewed(page):
+def wait_for_preview(page):
     """Wait until the preview shows the choices."""
     expect(page.locator("#facts > div")).not_to_have_count(0, timeout=PATIENCE)
     # Changes are sent in the next turn.

@@ -9,7 +9,7 @@ import numpy as np
 from ispca.persistence.archive import write_archive
 
 
-def forged(path, change):
+def forge(path, change):
     """Change the description of a file, and give it the checksum that fits."""
     with zipfile.ZipFile(path) as archive:
         description = json.loads(archive.read("model.json"))

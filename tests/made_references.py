@@ -26,7 +26,7 @@ def features(n_samples=120, n_features=6, seed=0):
     return np.random.default_rng(seed).normal(size=(n_samples, n_features))
 
 
-def observed(kind, Z, seed=1):
+def make_target(kind, Z, seed=1):
     """Return a target of a kind, its description and an offset or None."""
     rng, n = np.random.default_rng(seed), len(Z)
     signal, offset = Z[:, 0] - Z[:, 1], 0.3 * rng.normal(size=n)
@@ -62,13 +62,13 @@ def model_of(kind):
 
 def reference_of(kind, Z, n_draws=50):
     """Return a fitted reference and its predictions."""
-    y, target, offset = observed(kind, Z)
-    model = _fitted(kind, Z.shape, Z.tobytes())
+    y, target, offset = make_target(kind, Z)
+    model = _fit(kind, Z.shape, Z.tobytes())
     return model, reference_predictions(model, Samples(Z, y, None, None, offset), target, n_draws)
 
 
 @cache
-def _fitted(kind, shape, content):
+def _fit(kind, shape, content):
     Z = np.frombuffer(content).reshape(shape)
-    y, _, offset = observed(kind, Z)
+    y, _, offset = make_target(kind, Z)
     return model_of(kind).fit(Z, y, **({} if offset is None else {"offset": offset}))

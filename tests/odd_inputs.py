@@ -11,7 +11,7 @@ N, D = 24, 5
 WORKS = "works"
 
 
-def changed(X, row, column, value):
+def change_cell(X, row, column, value):
     X = X.copy()
     X[row, column] = value
     return X
@@ -30,7 +30,7 @@ def readonly(X):
     return X
 
 
-def masked(X, *cells):
+def mask_cells(X, *cells):
     mask = np.zeros(X.shape, dtype=bool)
     for cell in cells:
         mask[cell] = True
@@ -74,14 +74,14 @@ def broken_lil(X):
     return matrix
 
 
-def repeated(X):
+def split_entries(X):
     """Every entry in two halves, out of order."""
     rows, columns = np.indices(X.shape).reshape(2, -1)[:, ::-1]
     values = np.tile(X[rows, columns] / 2, 2)
     return sp.coo_array((values, (np.tile(rows, 2), np.tile(columns, 2))), shape=X.shape)
 
 
-def unsorted(X):
+def unsort(X):
     matrix = sp.csr_array(X)
     for row in range(N):
         part = slice(matrix.indptr[row], matrix.indptr[row + 1])
@@ -127,17 +127,17 @@ IGNORED = {"PCA": WORKS}
 X_TABLE = {
     "plain": (lambda X: X, WORKS, {}),
     "a list": (lambda X: X.tolist(), WORKS, {}),
-    "NaN": (lambda X: changed(X, 3, 1, np.nan), MISSING, {}),
-    "infinity": (lambda X: changed(X, 3, 1, np.inf), MISSING, {}),
-    "minus infinity": (lambda X: changed(X, 3, 1, -np.inf), MISSING, {}),
+    "NaN": (lambda X: change_cell(X, 3, 1, np.nan), MISSING, {}),
+    "infinity": (lambda X: change_cell(X, 3, 1, np.inf), MISSING, {}),
+    "minus infinity": (lambda X: change_cell(X, 3, 1, -np.inf), MISSING, {}),
     "no rows": (lambda X: X[:0], "sample|do not match|length|(one|single) class", {}),
     "no columns": (lambda X: X[:, :0], "0 feature", {}),
     "one dimension": (lambda X: X[:, 0], SHAPE, {}),
     "three dimensions": (lambda X: X[:, :, None], SHAPE, {}),
     "a number": (lambda X: 3.0, "array|dim|shape|fit", {}),
     "objects that are numbers": (lambda X: X.astype(object), WORKS, {}),
-    "objects with text": (lambda X: changed(X.astype(object), 3, 1, "high"), KIND, {}),
-    "objects with None": (lambda X: changed(X.astype(object), 3, 1, None), f"{MISSING}|NoneType", {}),
+    "objects with text": (lambda X: change_cell(X.astype(object), 3, 1, "high"), KIND, {}),
+    "objects with None": (lambda X: change_cell(X.astype(object), 3, 1, None), f"{MISSING}|NoneType", {}),
     "text": (lambda X: X.astype(str), KIND, {}),
     "dates": (lambda X: (1000 * X).astype("datetime64[D]"), "not numbers", {}),
     "time spans": (lambda X: (1000 * X).astype("timedelta64[s]"), "not numbers", {}),
@@ -153,8 +153,8 @@ X_TABLE = {
     "float32, largest": (lambda X: np.sign(X).astype(np.float32) * np.finfo(np.float32).max, LARGE, {}),
     "longdouble": (lambda X: X.astype(np.longdouble), WORKS, {}),
     "longdouble beyond double": (lambda X: X.astype(np.longdouble) * np.longdouble("1e999"), INFINITE, {}),
-    "masked, no cell": (lambda X: masked(X), WORKS, {}),
-    "masked": (lambda X: masked(X, (3, 1), (4, 2)), "X has 2 masked values: fill them", {}),
+    "masked, no cell": (lambda X: mask_cells(X), WORKS, {}),
+    "masked": (lambda X: mask_cells(X, (3, 1), (4, 2)), "X has 2 masked values: fill them", {}),
     "1e300": (lambda X: 1e300 * X, LARGE, {}),
     "1e154": (lambda X: 1e154 * X, LARGE, {}),
     "1e154 in one column": (lambda X: X * [1, 1, 1e154, 1, 1], r"beyond 1e\+30 in 1 column: 2 \(", {}),
@@ -163,12 +163,12 @@ X_TABLE = {
     "1e-155": (lambda X: 1e-155 * X, FAINT, {}),
     "1e-200 in one column": (lambda X: X * [1, 1, 1e-200, 1, 1], r"less than 1e-30 in 1 column: 2 \(", {}),
     "denormal": (lambda X: 1e-310 * X, FAINT, {}),
-    "a constant tiny column": (lambda X: changed(X, slice(None), 2, 1e-200), WORKS, {}),
+    "a constant tiny column": (lambda X: change_cell(X, slice(None), 2, 1e-200), WORKS, {}),
     "sparse 1e154": (lambda X: sp.csr_array(1e154 * X), LARGE, {}),
     "sparse 1e-155": (lambda X: sp.csc_array(1e-155 * X), FAINT, {}),
-    "sparse, a constant tiny column": (lambda X: sp.csr_array(changed(X, slice(None), 2, 1e-200)), WORKS, {}),
+    "sparse, a constant tiny column": (lambda X: sp.csr_array(change_cell(X, slice(None), 2, 1e-200)), WORKS, {}),
     "sparse 1e-29": (lambda X: sp.csr_array(1e-29 * X), WORKS, {}),
-    "sparse NaN": (lambda X: sp.csr_array(changed(X, 3, 1, np.nan)), MISSING, {}),
+    "sparse NaN": (lambda X: sp.csr_array(change_cell(X, 3, 1, np.nan)), MISSING, {}),
     "far from zero": (lambda X: X + 1e9, WORKS, {}),
     "all constant": (lambda X: np.full_like(X, 2.5), "No feature is left", MODELS_GO_ON),
     "all zero": (lambda X: np.zeros_like(X), "No feature is left", MODELS_GO_ON),
@@ -176,7 +176,7 @@ X_TABLE = {
     "duplicate rows": (lambda X: X[np.arange(N) // 2 * 2], WORKS, {}),
     "one feature": (lambda X: X[:, :1], WORKS, {}),
     "rank one": (lambda X: np.outer(X[:, 0], [1, 2, -1, 0.5, 3]), WORKS, {}),
-    "one value apart": (lambda X: changed(0 * X, 0, slice(None), 1.0), WORKS, NO_OUTLIERS),
+    "one value apart": (lambda X: change_cell(0 * X, 0, slice(None), 1.0), WORKS, NO_OUTLIERS),
     "Fortran order": (np.asfortranarray, WORKS, {}),
     "every other column": (lambda X: np.repeat(X, 2, axis=1)[:, ::2], WORKS, {}),
     "backwards": (lambda X: X[::-1, ::-1][::-1], WORKS, {}),
@@ -195,9 +195,9 @@ X_TABLE = {
     "sparse longdouble": (lambda X: sp.csr_array(X.astype(np.longdouble)), WORKS, {}),
     "sparse complex": (lambda X: sp.csr_array(X + 1j), "Complex data not supported", {}),
     "explicit zeros": (lambda X: broken(sp.csr_array, data=put(slice(3, 30), 0.0))(X), WORKS, {}),
-    "repeated entries": (repeated, WORKS, {}),
-    "repeated entries, csr": (lambda X: sp.csr_array(repeated(X)), WORKS, {}),
-    "unsorted indices": (unsorted, WORKS, {}),
+    "repeated entries": (split_entries, WORKS, {}),
+    "repeated entries, csr": (lambda X: sp.csr_array(split_entries(X)), WORKS, {}),
+    "unsorted indices": (unsort, WORKS, {}),
     "int64 indices": (long_indices, WORKS, {}),
     "no entries": (lambda X: sp.csr_array(X.shape), "No feature is left", MODELS_GO_ON),
     "csr, index too large": (broken(sp.csr_array, indices=put(7, 10**6)), SPARSE, {}),
@@ -220,7 +220,7 @@ X_TABLE = {
     "pandas, text": (lambda X: frame(X, stage=["x", "y"] * 12), "'stage'", {}),
     "pandas, numbered columns": (pd.DataFrame, WORKS, {}),
     "polars": (lambda X: pl.DataFrame(X), WORKS, {}),
-    "polars with null": (lambda X: pl.DataFrame(changed(X.astype(object), 0, 2, None).T.tolist()), ABSENT, {}),
+    "polars with null": (lambda X: pl.DataFrame(change_cell(X.astype(object), 0, 2, None).T.tolist()), ABSENT, {}),
 }  # fmt: skip
 
 # Columns that hold the same as in the plain case, up to their unit: what decides the target is found all the same.

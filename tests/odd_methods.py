@@ -145,7 +145,7 @@ class ImpossibleValues(RegressorMixin, BaseEstimator):
         self.model_ = BayesianRidge().fit(X, y)
         return self
 
-    def _changed(self, values, kind, new, X):
+    def _change(self, values, kind, new, X):
         row = np.flatnonzero(np.asarray(X)[:, 0] > self.above)[:1]
         if self.kind == kind:
             values[row] = new
@@ -153,19 +153,19 @@ class ImpossibleValues(RegressorMixin, BaseEstimator):
 
     def predict(self, X, return_std=False):
         mean, spread = self.model_.predict(X, return_std=True)
-        mean, spread = self._changed(mean, "mean", np.nan, X), self._changed(spread, "spread", 0.0, X)
+        mean, spread = self._change(mean, "mean", np.nan, X), self._change(spread, "spread", 0.0, X)
         return (mean, spread) if return_std else mean
 
     def log_predictive_density(self, X, y):
         density = norm.logpdf(y, *self.model_.predict(X, return_std=True))
-        return self._changed(density, "density", np.inf, X)
+        return self._change(density, "density", np.inf, X)
 
     def predict_interval(self, X, probability=0.9):
         mean, spread = self.model_.predict(X, return_std=True)
         ends = np.column_stack([mean - 2 * spread, mean + 2 * spread])
-        ends = self._changed(ends, "ends", [1.0, 0.0], X)
-        ends = self._changed(ends, "NaN ends", [np.nan, 0.0], X)
-        return self._changed(ends, "wide", [-np.inf, np.inf], X)
+        ends = self._change(ends, "ends", [1.0, 0.0], X)
+        ends = self._change(ends, "NaN ends", [np.nan, 0.0], X)
+        return self._change(ends, "wide", [-np.inf, np.inf], X)
 
 
 class Shy(LogisticRegression):

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import ispca
-from forged_models import forged, put
+from forged_models import forge, put
 from ispca import (
     ISPCA,
     SPCA,
@@ -169,7 +169,7 @@ def test_nested_pipelines(problem, tmp_path):
         description["pipeline"][0][1]["pipeline"][1][1]["pipeline"][1][1]["parameters"].update(k=4)
 
     with pytest.raises(ModelFileError, match="do not fit together"):
-        load_model(forged(tmp_path / "model", fewer_features))
+        load_model(forge(tmp_path / "model", fewer_features))
 
 
 def test_a_model_that_is_not_fitted_is_refused(problem, tmp_path):
@@ -181,7 +181,7 @@ def test_a_model_that_is_not_fitted_is_refused(problem, tmp_path):
         entry[1] = {"blank": entry[1]["estimator"], "parameters": entry[1]["parameters"]}
 
     with pytest.raises(ModelFileError, match="not fitted"):
-        load_model(forged(tmp_path / "model", forget))
+        load_model(forge(tmp_path / "model", forget))
 
 
 @pytest.mark.filterwarnings("ignore:.*empty")
@@ -263,7 +263,7 @@ def test_forged_stacks(stack_file, tmp_path, forgery):
     change, message = STACK_FORGERIES[forgery]
     (tmp_path / "model").write_bytes(stack_file)
     with pytest.raises(ModelFileError, match=message):
-        load_model(forged(tmp_path / "model", change))
+        load_model(forge(tmp_path / "model", change))
 
 
 def first(model):
@@ -326,4 +326,4 @@ def test_forged_preprocessing(problem, tmp_path, forgery):
     step, change, message = STEP_FORGERIES[forgery]
     save_model(make_pipeline(step, SPCA(**REDUCTION)).fit(X, y), tmp_path / "model")
     with pytest.raises(ModelFileError, match=message):
-        load_model(forged(tmp_path / "model", lambda m, a: change(first(m), a)))
+        load_model(forge(tmp_path / "model", lambda m, a: change(first(m), a)))

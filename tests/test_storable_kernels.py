@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from forged_models import forged, put
+from forged_models import forge, put
 from ispca import (
     HorseshoeSurvival,
     KernelClassifier,
@@ -68,7 +68,7 @@ def test_heavy_tails_are_stored(problem, tmp_path):
     assert model.degrees_of_freedom_ == 3
     assert np.array_equal(reloaded(model, tmp_path).predict_interval(X), model.predict_interval(X))
     with pytest.raises(ModelFileError, match="degrees_of_freedom_"):
-        load_model(forged(tmp_path / "model", lambda model, _: model["fitted"].update(degrees_of_freedom_=1.5)))
+        load_model(forge(tmp_path / "model", lambda model, _: model["fitted"].update(degrees_of_freedom_=1.5)))
 
 
 @pytest.mark.parametrize("cuts", [[0], [-1, 1]])
@@ -133,7 +133,7 @@ def test_forged_attributes_are_refused(problem, tmp_path, name):
     save_model(KernelClassifier().fit(X, y > 0), tmp_path / "model")
     values, message = FORGERIES[name]
     with pytest.raises(ModelFileError, match=message):
-        load_model(forged(tmp_path / "model", lambda model, arrays: put(arrays, model["fitted"][name], values)))
+        load_model(forge(tmp_path / "model", lambda model, arrays: put(arrays, model["fitted"][name], values)))
 
 
 def test_forged_sparse_samples_are_refused(problem, tmp_path):
@@ -146,7 +146,7 @@ def test_forged_sparse_samples_are_refused(problem, tmp_path):
             put(arrays, model["fitted"]["training_"]["sparse"][part], values)
 
         with pytest.raises(ModelFileError):
-            load_model(forged(tmp_path / "model", change))
+            load_model(forge(tmp_path / "model", change))
 
 
 @pytest.mark.parametrize(("name", "value"), [("width_", float("nan")), ("mean_", None)])
@@ -154,4 +154,4 @@ def test_forged_numbers_are_refused(problem, tmp_path, name, value):
     X, y = problem
     save_model(KernelClassifier().fit(X, y > 0), tmp_path / "model")
     with pytest.raises(ModelFileError):
-        load_model(forged(tmp_path / "model", lambda model, arrays: model["fitted"].__setitem__(name, value)))
+        load_model(forge(tmp_path / "model", lambda model, arrays: model["fitted"].__setitem__(name, value)))

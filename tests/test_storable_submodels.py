@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from forged_models import forged, put
+from forged_models import forge, put
 from ispca import (
     HorseshoeClassifier,
     StackedClassifier,
@@ -137,7 +137,7 @@ def test_panels_with_impossible_columns_are_refused(columns, tmp_path):
         put(arrays, description["pipeline"][0][1]["fitted"]["panel_columns_"], columns)
 
     with pytest.raises(ModelFileError, match="FeaturePanel does not work"):
-        load_model(forged(tmp_path / "model", change))
+        load_model(forge(tmp_path / "model", change))
 
 
 def test_a_panel_of_another_width_is_refused(tmp_path):

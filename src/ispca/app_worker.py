@@ -21,7 +21,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from . import cli
-from .app.form import PageError, in_page_words, make_settings
+from .app.form import PageError, in_page_words, make_settings, page_advice
 from .app.preview import preview
 from .app.processes import NO_MEMORY
 from .app.run_folders import COMMAND, DISK_FULL, PREDICTIONS, PRINTED, PROGRESS, RESULT, RESULTS, STORE
@@ -30,7 +30,7 @@ from .commands.console import plain
 from .commands.running import compare, fit, predict
 from .foundation.atomic import whole_file
 from .foundation.data_files import known_as
-from .foundation.messages import InputError, Listener, limited
+from .foundation.messages import InputError, Listener, clip_if_long
 from .foundation.progress import Stage, listening
 from .foundation.terminal import INTERRUPTED, on_interrupt, printable
 from .readers.kept_files import KeptFiles, keeping
@@ -160,9 +160,10 @@ class RunListener(Listener):
         """Return a text with mentions of settings in the words of the page."""
         return in_page_words(text)
 
-    def note(self, text: str, category: type[Warning] | None = None) -> None:
+    def note(self, text: str, category: type[Warning] | None = None, advice: str = "") -> None:
         """Hear a note."""
-        self._notes = [*self._notes, printable(limited(in_page_words(text)))][-MOST_NOTES:]
+        shown = f"{in_page_words(text)} {page_advice(advice)}".strip()
+        self._notes = [*self._notes, printable(clip_if_long(shown))][-MOST_NOTES:]
         self._write()
 
     def warn(self, sentence: str, kind: str) -> None:

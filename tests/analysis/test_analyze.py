@@ -8,7 +8,10 @@ import pytest
 import scipy.sparse as sp
 
 import ispca
+from ispca.analysis import table_checks
 from ispca.cli import main
+from ispca.data_checks import confounding
+from ispca.data_checks.confounding import find_confounding
 from ispca.foundation.messages import Listener, SettingError
 from ispca.readers import TableError
 
@@ -130,6 +133,35 @@ def test_warnings_have_a_category(study):
         found = ispca.analyze(leaking, study.describing["state"], **QUICK_SETTINGS)
     assert "leak" in {getattr(warning.message, "kind", None) for warning in caught}
     assert "leak" in {finding.kind for finding in found.findings}
+
+
+def test_confounding_is_tested_once(study, monkeypatch):
+    """Of all samples; that a fold cannot be fitted is found in the fold."""
+    tested = []
+
+    def find(covariates, y, *rest):
+        tested.extend([len(y)] if covariates else [])
+        return find_confounding(covariates, y, *rest)
+
+    for module in (confounding, table_checks):
+        monkeypatch.setattr(module, "find_confounding", find)
+    batch = study.describing["state"].to_numpy(copy=True)
+    batch[[1, 2]] = np.where(batch[[1, 2]] == "ill", "well", "ill")
+    columns = study.describing[["age"]].assign(batch=batch)
+    found = ispca.analyze(study.genes, study.describing["state"], covariates=columns, **QUICK_SETTINGS)
+    assert tested.count(40) == 1
+    (sentence,) = found.confounding
+    assert sentence.startswith("Covariate 'batch' explains")
+    assert found.notes.count(sentence) == 1
+
+
+def test_samples_that_do_not_count_do_not_hide_confounding(study):
+    y, weights = study.describing["state"], np.ones(40)
+    batch = (y == "ill").to_numpy(dtype=float)
+    batch[:3], weights[:3] = 1 - batch[:3], 0
+    columns = study.describing[["age"]].assign(batch=batch)
+    with pytest.raises(ValueError, match=r"Covariate 'batch' determines.*from covariates"):
+        ispca.analyze(study.genes, y, covariates=columns, weights=weights, **QUICK_SETTINGS)
 
 
 def test_nothing_is_printed(study, capfd):

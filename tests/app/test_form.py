@@ -18,6 +18,7 @@ from ispca.app.form import (
     in_page_words,
     label,
     make_settings,
+    page_advice,
 )
 from ispca.app.pages import render
 from ispca.foundation.messages import InputError
@@ -166,7 +167,7 @@ def test_the_page_shows_every_label_and_choice(name):
     ],
 )
 def test_advice_about_parameters_becomes_advice_about_controls(advice, shown):
-    assert in_page_words(advice) == shown
+    assert page_advice(advice) == shown
 
 
 def test_no_advice_of_the_readers_shows_a_parameter():
@@ -174,15 +175,25 @@ def test_no_advice_of_the_readers_shows_a_parameter():
     advice = [text for source in sources for text in re.findall(r"\"([^\"\n]*⟦[^\"\n]*)\"", source)]
     advice = [text.replace("{name}", "log2") for text in advice]
     assert len(advice) > 10
-    assert not [text for text in map(in_page_words, advice) if re.search(r"\w=|--\w", text)]
+    assert not [text for text in map(page_advice, advice) if re.search(r"\w=|--\w", text)]
 
 
 def test_advice_that_mentions_settings():
-    advice = "⟦Pass kind=regression|count⟧, or ⟦covariates⟧. Raise it with ⟦memory⟧."
+    advice = "⟦Pass kind=regression|count⟧, or ⟦covariates⟧."
     shown = "Set “Kind of target” to “Quantity” or “Count”, or “Covariates”."
-    assert (in_page_words(advice), find_control(InputError("", advice).setting)) == (shown, "kind")
+    assert (page_advice(advice), find_control(InputError("", advice).setting)) == (shown, "kind")
     said = in_page_words('Column "it\'s" (⟦event=⟧) does not go with ⟦kind=count⟧.')
     assert said == 'Column "it\'s" (“Event”) does not go with “Kind of target”: “Count”.'
+
+
+def test_nothing_is_cut_out_of_a_problem():
+    """Not even if names contain what looks like the end of a sentence."""
+    found = PageError(InputError("Dr. No (⟦target=⟧) does not go with ⟦device=cuda⟧. Read on.", "Raise ⟦memory⟧."))
+    assert found.values == {
+        "problem": "Dr. No (“Target”) does not go with device: “cuda”. Read on.",
+        "advice": "",
+        "control": None,
+    }
 
 
 def test_an_option_without_a_control_keeps_its_name():

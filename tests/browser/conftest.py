@@ -128,7 +128,7 @@ def server(tmp_path_factory):
         yield found
 
 
-def admitted(browser, server, **options):
+def admit(browser, server, **options):
     """Return a window of a browser that has the cookie of the server, because its address works only once."""
     context = browser.new_context(**options)
     name, _, value = server.cookie.partition("=")
@@ -148,7 +148,7 @@ def open_app(browser, server):
 
     def open_page(width=1200, height=900, scheme="light", path="", address=base):
         own = address.partition("?")[0]
-        context = admitted(browser, server, viewport={"width": width, "height": height}, color_scheme=scheme)
+        context = admit(browser, server, viewport={"width": width, "height": height}, color_scheme=scheme)
         contexts.append(context)
         context.route(lambda url: not url.startswith((own, "data:", "blob:")), refuse)
         page = context.new_page()
@@ -171,12 +171,12 @@ def finished(browser, server, files):
     """The path of the page of an analysis that is done; a comparison of its data has been started."""
     import app_pages
 
-    context = admitted(browser, server)
+    context = admit(browser, server)
     page = context.new_page()
     page.goto(f"http://{server.host}/")
     app_pages.send(page, files["table"])
     page.get_by_label("Target", exact=True).select_option("diagnosis")
-    app_pages.previewed(page)
+    app_pages.wait_for_preview(page)
     app_pages.start(page, "finished")
     app_pages.expect(page.locator("#state")).to_have_text("Done", timeout=app_pages.PATIENCE)
     path = "/" + page.url.partition("//")[2].partition("/")[2]

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("playwright.sync_api")
-from app_pages import HOSTILE, PATIENCE, PHONE, check_page, expect, previewed, send, start, tab_to
+from app_pages import HOSTILE, PATIENCE, PHONE, check_page, expect, send, start, tab_to, wait_for_preview
 
 WIDTHS = {"wide": (1200, 900), "phone": PHONE}
 DROP = """([zone, name, text]) => {
@@ -26,7 +26,7 @@ def test_from_drop_to_download(open_app, files, tmp_path):
     )
     expect(page.locator("#chosen-files")).to_contain_text("tissue.csv")
     page.get_by_role("button", name="Continue").click()
-    previewed(page)
+    wait_for_preview(page)
     expect(page.locator("#facts")).to_contain_text("Samples40")
     assert "diagnosis" in page.locator("#target option").nth(1).inner_text()
     page.get_by_role("button", name="Run", exact=True).click()
@@ -56,7 +56,7 @@ def test_from_drop_to_download(open_app, files, tmp_path):
     expect(report.get_by_text("SYM1", exact=False).first).to_be_attached()
     assert page.evaluate("window.broken") is None
     page.get_by_role("link", name="Analyze the same data again").click()
-    previewed(page)
+    wait_for_preview(page)
     expect(page.get_by_label("Shown beside feature names")).to_have_value("symbol")
     page.get_by_role("button", name="Remove genes.csv").click()
     expect(page.get_by_label("Shown beside feature names")).to_be_hidden(timeout=PATIENCE)
@@ -141,7 +141,7 @@ def test_a_wrong_guess_is_corrected_beside_its_control(open_app, files):
     expect(error).to_be_hidden(timeout=PATIENCE)
     expect(missing).to_be_focused()
     page.get_by_role("checkbox", name="age").check()
-    previewed(page)
+    wait_for_preview(page)
     expect(page.locator("#guesses")).to_contain_text("age")
     page.get_by_label("Kind of target").select_option("survival")
     expect(page.get_by_label("Event", exact=True)).to_be_visible()
@@ -165,7 +165,7 @@ def test_two_browsers_see_the_same_run_and_its_end(open_app, files):
     first, second = open_app(), open_app(*PHONE, scheme="dark")
     send(first, files["table"])
     first.get_by_label("Target", exact=True).select_option("diagnosis")
-    previewed(first)
+    wait_for_preview(first)
     # So long that it is still going on when the other window cancels it.
     start(first, "tumor and normal", draws=50_000)
     # The list shows what another window has started.
@@ -175,7 +175,7 @@ def test_two_browsers_see_the_same_run_and_its_end(open_app, files):
     for page in (first, second):
         expect(page.locator("#state")).to_have_text("Cancelled", timeout=PATIENCE)
     second.get_by_role("link", name="Change the choices").click()
-    previewed(second)
+    wait_for_preview(second)
     assert second.locator("#target").input_value() == "diagnosis"
     assert second.get_by_label("Name of this analysis").input_value() == "tumor and normal"
     for page in (first, second):
@@ -203,7 +203,7 @@ def test_the_keyboard_alone_leads_to_a_run(open_app, files):
     expect(page.locator("#continue")).to_be_enabled(timeout=PATIENCE)
     tab_to(page, "#continue")
     page.keyboard.press("Enter")
-    previewed(page)
+    wait_for_preview(page)
     tab_to(page, "#target")
     page.keyboard.type("diag")
     expect(page.locator("#target-summary")).to_contain_text("normal", timeout=PATIENCE)

@@ -40,7 +40,7 @@ PROVOKED_ELSEWHERE = {
     "Pass --samples SHEET, a table with one row per barcode.": "readers/test_tenx.py",
     "Raise it with --memory.": "commands/test_large_new_samples.py",
     "... needs all data in memory": "commands/test_large_comparisons.py",
-    "Predicted by the combined prediction.": "commands/test_fit_verdict.py",
+    "Pass --model components to predict": "commands/test_fit_verdict.py",
     "--host ... lets other machines connect.": "app/test_command.py",
     "Your home folder is unknown": "app/test_command.py",
     "If the file is correct, raise the limit with --memory": "readers/test_limits.py",

@@ -5,6 +5,7 @@ import pytest
 
 from ispca.data_checks.confounding import find_batches, looks_like_batch
 from ispca.data_checks.copies_outliers_and_drift import drift_p_value, find_file_order, inner_products
+from ispca.data_checks.findings import as_classes
 from ispca.readers.numbers_and_dates import as_days
 
 Y = np.repeat(["ill", "well"], 30)
@@ -12,7 +13,7 @@ DAYS = np.array([f"2024-0{1 + i // 10}-{10 + i % 10}" for i in range(60)])
 
 
 def batches(name, values, y=Y, kind="classification"):
-    return find_batches({name: values}, y, kind)
+    return find_batches({name: values}, y, as_classes(y, kind))
 
 
 def test_a_confounded_batch_is_named():
@@ -58,7 +59,7 @@ def test_balanced_batches_and_identifiers_are_no_concern():
     assert sum(len(batches("batch", rng.integers(0, 6, 60))) for _ in range(200)) <= 1
     assert batches("batch", [f"array{i}" for i in rng.permutation(60)]) == []
     assert batches("batch", ["A"] * 60) == []
-    assert find_batches(None, Y, "classification") == []
+    assert find_batches(None, Y, as_classes(Y, "classification")) == []
 
 
 def file_order(X, classes):

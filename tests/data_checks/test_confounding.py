@@ -5,7 +5,16 @@ import warnings
 import numpy as np
 import pytest
 
-from ispca.data_checks.confounding import LIMIT, check_confounding, explained_fractions, separated_classes
+import ispca
+from ispca import ISPCA
+from ispca.data_checks.confounding import (
+    LIMIT,
+    check_confounding,
+    covariates_checked,
+    explained_fractions,
+    find_confounding,
+    separated_classes,
+)
 
 N = 100
 
@@ -62,6 +71,26 @@ def test_one_of_several_classes_is_only_a_warning(rng):
     y = rng.choice(["a", "b", "c"], N)
     with pytest.warns(UserWarning, match="Covariate 'batch' explains 100% of the variation of class 'c'"):
         check_confounding({"batch": (y == "c")[:, None].astype(float)}, y, True)
+
+
+def test_a_single_class_is_left_to_the_family(rng):
+    assert find_confounding({"age": rng.normal(size=(N, 1))}, np.repeat("a", N), True) is None
+    with pytest.raises(ValueError, match="one class only"):
+        ISPCA(adjust=[0], family="binomial").fit(rng.normal(size=(N, 5)), np.repeat("a", N))
+
+
+def test_an_estimator_warns_unless_its_caller_has_checked(rng):
+    X, y = rng.normal(size=(N, 5)), np.arange(N) % 2
+    X[:, 0] = np.where(np.arange(N) < 4, 1 - y, y)
+    reduction = ISPCA(2, adjust=[0], n_permutations=20, random_state=0)
+    with pytest.warns(ispca.DataWarning, match="Covariate '0' explains") as caught:
+        alone = reduction.fit_transform(X, y)
+    assert [warning.message.kind for warning in caught if hasattr(warning.message, "kind")] == ["confounding"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ispca.DataWarning)
+        with covariates_checked():
+            checked = reduction.fit_transform(X, y)
+    np.testing.assert_array_equal(alone, checked)
 
 
 def test_separation_agrees_with_its_definition(rng):

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_digits, load_iris
 
+from ispca.data_checks.findings import as_classes
 from ispca.data_checks.leak import find_leaks
 from ispca.data_checks.odd_features import count_distinct
 from ispca.datasets import make_expression
@@ -20,7 +21,7 @@ def data():
 
 def leaks(X, y, kind="classification"):
     n_distinct = None if sp.issparse(X) else count_distinct(X)
-    return find_leaks(X, y, kind, n_distinct, NAMES)
+    return find_leaks(X, y, as_classes(y, kind), n_distinct, NAMES)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1, 0.2])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ispca.data_checks.small_class import find_borderline, find_small_class, possible_folds, reconciliation
+from ispca.data_checks.small_class import find_borderline, limit_folds, reconciliation
 from ispca.reduction.reduction_result import Step
 
 
@@ -14,8 +14,8 @@ def target(size):
 @pytest.mark.parametrize(("size", "number"), [(1, 0), (2, 2), (4, 4), (5, 5), (9, 5)])
 def test_the_smallest_class_limits_the_folds(size, number):
     y = target(size)
-    assert possible_folds(y, "classification", 5) == possible_folds(y, "ordinal", 5) == number
-    found = find_small_class(y, "classification", 5)
+    folds, found = limit_folds(y, "classification", 5)
+    assert folds == limit_folds(y, "ordinal", 5)[0] == number
     assert bool(found) == (number < 5)
     if found:
         words = f"uses {number} folds instead of 5." if number else "so the model is not cross-validated."
@@ -26,16 +26,18 @@ def test_the_smallest_class_limits_the_folds(size, number):
 
 def test_groups_count_instead_of_samples():
     y, groups = target(10), np.r_[np.arange(20), np.full(10, 99)]
-    assert "Class 'rare' has only 1 group, " in find_small_class(y, "classification", 5, groups)[0].sentence
-    assert possible_folds(y, "classification", 5, groups) == 0
+    folds, (finding,) = limit_folds(y, "classification", 5, groups)
+    assert folds == 0
+    assert "Class 'rare' has only 1 group, " in finding.sentence
 
 
 def test_quantities_have_no_classes():
     y = np.arange(20.0)
-    assert find_small_class(y, "regression", 5) == []
-    assert possible_folds(y, "regression", 5) == 5
-    assert possible_folds(y[:3], "regression", 5) == 3
-    (finding,) = find_small_class(y, "regression", 5, np.arange(20) % 4)
+    assert limit_folds(y, "regression", 5) == (5, [])
+    assert limit_folds(y[:3], "regression", 5)[0] == 3
+    assert limit_folds(y[:3], "regression", 0) == (0, [])
+    folds, (finding,) = limit_folds(y, "regression", 5, np.arange(20) % 4)
+    assert folds == 4
     assert finding.sentence == "The data have only 4 groups, so the cross-validation uses 4 folds instead of 5."
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ispca.families.survival_curves import SurvivalFunction, breslow, median_times, step_values, survival
-from ispca.models.survival import thinned
+from ispca.models.survival import choose_draws
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_medians():
 
 @pytest.mark.parametrize(("n_draws", "n_times", "expected"), [(4000, 50, 1000), (200, 9, 200), (4000, 10**6, 100)])
 def test_thinned_draws_are_spread_over_all_chains(n_draws, n_times, expected):
-    draws = thinned(n_draws, n_times)
+    draws = choose_draws(n_draws, n_times)
     assert (len(draws), draws[0]) == (expected, 0)
     assert draws[-1] >= n_draws * (1 - 1 / expected)
     assert len(set(draws.tolist())) == expected

@@ -12,7 +12,7 @@ from scipy.special import expit, softmax
 
 HERE = Path(__file__).parent / "reference"
 sys.path.append(str(HERE))
-from fractional_problems import N_LAMBDAS, NAMES, RATIO, simulated  # noqa: E402
+from fractional_problems import N_LAMBDAS, NAMES, RATIO, simulate  # noqa: E402
 
 from ispca.penalized.lasso import Penalties, lasso_path, make_design  # noqa: E402
 
@@ -79,7 +79,7 @@ def test_optimal_at_every_penalty(seed, n, D, family, n_unpenalized, sparse):
 
 @pytest.mark.parametrize("family", NAMES)
 def test_glmnet(family):
-    X, outputs, offset, factors = simulated(family)
+    X, outputs, offset, factors = simulate(family)
     with np.load(HERE / f"fractional-{family}.npz") as file:
         expected = dict(file)
     fit = path_of(family, X, outputs, offset, factors)
@@ -94,7 +94,7 @@ def test_glmnet(family):
 
 @pytest.mark.parametrize("family", NAMES)
 def test_the_first_penalty_leaves_only_the_unpenalized_features(family):
-    X, outputs, offset, factors = simulated(family)
+    X, outputs, offset, factors = simulate(family)
     fit = path_of(family, X, outputs, offset, factors)
     first, second = (np.abs(fit.solution(position)[0] * X.std(axis=0)).max(axis=0) for position in (0, 1))
     # One feature is at the limit, where rounding decides.
@@ -104,7 +104,7 @@ def test_the_first_penalty_leaves_only_the_unpenalized_features(family):
 
 @pytest.mark.parametrize("family", NAMES)
 def test_factors_of_one_change_nothing(family):
-    X, outputs, offset, factors = simulated(family)
+    X, outputs, offset, factors = simulate(family)
     without, ones = (path_of(family, X, outputs, offset, f) for f in (None, np.ones_like(factors)))
     assert without.predictors.tobytes() == ones.predictors.tobytes()
     assert without.lambdas.tobytes() == ones.lambdas.tobytes()
@@ -112,7 +112,7 @@ def test_factors_of_one_change_nothing(family):
 
 def test_factors_are_not_rescaled():
     """Twice the factors are twice the penalties, so that half the penalties give the same solutions."""
-    X, outputs, offset, factors = simulated("binomial")
+    X, outputs, offset, factors = simulate("binomial")
     once = path_of("binomial", X, outputs, offset, factors)
     twice = path_of("binomial", X, outputs, offset, 2 * factors)
     np.testing.assert_allclose(twice.lambdas, once.lambdas / 2)

@@ -8,7 +8,7 @@ import pytest
 
 HERE = Path(__file__).parent / "reference"
 sys.path.append(str(HERE))
-from glmnet_problems import PATH_ONLY, REAL, SIMULATED, family_of, folds_of, simulated  # noqa: E402
+from glmnet_problems import PATH_ONLY, REAL, SIMULATED, family_of, folds_of, simulate  # noqa: E402
 
 from ispca.families import FAMILIES  # noqa: E402
 from ispca.penalized.cross_validation import cross_validated_path  # noqa: E402
@@ -43,13 +43,13 @@ def check(X, y, folds, name, penalty, exact_coef=True):
 @pytest.mark.grid(3)
 @pytest.mark.parametrize(("name", "penalty"), CASES)
 def test_simulated(name, penalty):
-    check(*simulated(name), name, penalty)
+    check(*simulate(name), name, penalty)
 
 
 @pytest.mark.parametrize("penalty", ["lasso", "ridge"])
 @pytest.mark.parametrize("name", PATH_ONLY)
 def test_path_only(name, penalty):
-    X, y, folds = simulated(name)
+    X, y, folds = simulate(name)
     with np.load(HERE / f"{name}-{penalty}.npz") as file:
         expected = dict(file)
     path = cross_validated_path(Problem(Samples(X, y), FAMILIES[family_of(name)], 100), penalty, folds)

@@ -10,7 +10,7 @@ from ispca import ISPCA, HorseshoeClassifier
 from ispca.datasets import make_expression
 
 
-def fitted(n_classes, n_samples=90, **parameters):
+def fit_reduction(n_classes, n_samples=90, **parameters):
     """Return data of so many classes and a reduction of them."""
     data = make_expression(n_samples, 250, n_classes=n_classes, signal=1.8, random_state=1)
     settings = {"n_components": 5, "n_permutations": 200, "random_state": 3} | parameters
@@ -19,17 +19,17 @@ def fitted(n_classes, n_samples=90, **parameters):
 
 @pytest.fixture(scope="session")
 def two():
-    return fitted(2)
+    return fit_reduction(2)
 
 
 @pytest.fixture(scope="session")
 def four():
-    return fitted(4)
+    return fit_reduction(4)
 
 
 @pytest.fixture(scope="session")
 def fifteen():
-    return fitted(15, n_samples=150)
+    return fit_reduction(15, n_samples=150)
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +40,7 @@ def quantity():
     return data.data, y, ISPCA(n_components=4, n_permutations=200, random_state=0).fit(data.data, y)
 
 
-def sampled(data):
+def fit_pipeline(data):
     """Return a pipeline with short chains."""
     model = HorseshoeClassifier(n_warmup=200, n_draws=150, n_chains=2, retry=False, n_jobs=1, random_state=0)
     with warnings.catch_warnings():
@@ -51,9 +51,9 @@ def sampled(data):
 
 @pytest.fixture(scope="session")
 def two_model(two):
-    return sampled(two[0])
+    return fit_pipeline(two[0])
 
 
 @pytest.fixture(scope="session")
 def four_model(four):
-    return sampled(four[0])
+    return fit_pipeline(four[0])

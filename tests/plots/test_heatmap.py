@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from scipy.cluster import hierarchy
 
 from ispca.plots import class_style, heatmap_table, loading_table, plot_heatmap
-from ispca.plots.heatmap import brackets, clustered
+from ispca.plots.heatmap import brackets, cluster
 
 
 def test_the_heatmap_holds_the_standardized_features(two):
@@ -77,7 +77,7 @@ def test_equal_feature_names_are_told_apart(two):
 
 def test_the_tree_is_that_of_scipy():
     values = np.random.default_rng(0).normal(size=(30, 4))
-    clustering = clustered(values, "ward")
+    clustering = cluster(values, "ward")
     drawn = hierarchy.dendrogram(clustering.merges, no_plot=True)
     assert drawn["leaves"] == clustering.order.tolist()
     expected = np.stack([np.array(drawn["icoord"]) / 10 - 0.5, drawn["dcoord"]], axis=2)
@@ -87,7 +87,7 @@ def test_the_tree_is_that_of_scipy():
 
 def test_branches_never_cross_even_with_ties():
     values = np.random.default_rng(0).integers(2, size=(60, 3)).astype(float)
-    clustering = clustered(values, "ward")
+    clustering = cluster(values, "ward")
     place = np.argsort(clustering.order).tolist()
     members = [{leaf} for leaf in place]
     for first, second, _, _ in clustering.merges:

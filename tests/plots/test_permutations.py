@@ -19,7 +19,7 @@ from ispca.plots import (
 )
 from ispca.plots.canvas import ACCENT
 
-from .conftest import fitted
+from .conftest import fit_reduction
 
 
 def p_values(table, steps):
@@ -36,7 +36,7 @@ def p_values(table, steps):
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_the_null_distribution_gives_the_p_values_of_the_fit(test, n_classes, container):
-    data, reduction = fitted(n_classes, test=test, alpha=0.3)
+    data, reduction = fit_reduction(n_classes, test=test, alpha=0.3)
     table = permutation_table(reduction, container(data.data), data.target)
     assert len(reduction.steps_) > 1
     assert p_values(table, reduction.steps_) == [step.p_value for step in reduction.steps_]
@@ -248,6 +248,6 @@ def test_plots_call_a_borderline_test_so():
 
 
 def test_short_sequential_tests_still_get_a_whole_null_distribution():
-    data, reduction = fitted(2, n_permutations="auto")
+    data, reduction = fit_reduction(2, n_permutations="auto")
     assert max(step.n_permutations for step in reduction.steps_) == 800
     assert permutation_table(reduction, data.data, data.target)["permutation"].max() == 1000

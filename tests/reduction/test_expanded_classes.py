@@ -59,7 +59,7 @@ def test_maxima_equal_those_of_the_responses(target, n, monkeypatch):
     with workers() as threads:
         design = dense.dense_design(X, threads, center=True, scale=True)
         permutations, borders = Permutations(1, n, 170, 2**28), [(0, 32), (32, 170)]
-        plain = permutations.permuted(responses(y), borders, threads)
+        plain = permutations.permute_columns(responses(y), borders, threads)
         coded = permutations.permuted_classes(table, borders, threads)
         for own, expected in zip(coded, plain, strict=True):
             np.testing.assert_array_equal(own.expanded(), expected)

@@ -37,7 +37,7 @@ def test_codes_stand_for_the_permuted_responses(n_classes, piece):
     _, y = problem(n_classes)
     permutations = Permutations(1, len(y), 400, 2**28)
     with workers() as threads:
-        [plain] = permutations.permuted(responses(y), [piece], threads)
+        [plain] = permutations.permute_columns(responses(y), [piece], threads)
         [coded] = permutations.permuted_classes(class_table(responses(y), y), [piece], threads)
     assert coded.shape == plain.shape
     np.testing.assert_array_equal(coded.expanded(), plain)
@@ -57,7 +57,7 @@ def test_maxima_equal_those_of_the_responses(n_classes, dtype, features):
     with workers() as threads:
         design = make_design(X, threads, center=True, scale=True)
         permutations = Permutations(1, len(y), 100, 2**28)
-        [plain] = permutations.permuted(responses(y), [(0, 100)], threads)
+        [plain] = permutations.permute_columns(responses(y), [(0, 100)], threads)
         [coded] = permutations.permuted_classes(class_table(responses(y), y), [(0, 100)], threads)
         explained = (0.1 * rng.normal(size=(X.shape[1], 3)), 0.1 * rng.normal(size=(3, plain.shape[1])))
         multiplier = 1 / np.sqrt(design.squared_norms)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ispca.reduction.algorithm import iterate, screened, start_steps
+from ispca.reduction.algorithm import iterate, start_steps, take_components
 from ispca.reduction.deflation import correlation_scores, start_deflation
 from ispca.reduction.design import make_design
 from ispca.reduction.max_score_test import MaxScoreTest, ResidualTest
@@ -103,7 +103,7 @@ def test_later_tests_count_as_naive_ones(problem):
 def test_screened_components_are_those_of_the_projected_features(problem):
     design, threads, _, basis, left = problem
     features = np.arange(10)
-    found = screened(design, threads, features, n_supervised=2, n_components=2, basis=basis)
+    found = take_components(design, threads, features, n_supervised=2, n_components=2, basis=basis)
     lengths = np.linalg.svd(left[:, features], compute_uv=False)[:2]
     np.testing.assert_allclose(np.linalg.norm(found.scores, axis=0), lengths, rtol=1e-8)
     np.testing.assert_allclose(basis.T @ found.scores, 0, atol=1e-9)

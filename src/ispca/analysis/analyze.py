@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..data_checks import Finding
-from ..data_checks.small_class import find_borderline, possible_folds
+from ..data_checks.small_class import find_borderline, limit_folds
 from ..foundation.block_settings import limited_threads
 from ..foundation.messages import Listener, SettingError, listing
 from ..foundation.progress import announce, is_shown, silence, waiting
@@ -122,8 +122,8 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
     """Return the analysis of a table; a ``pair`` of X and y in memory is a test set."""
     table, confounding = examine_columns(table, settings, listener)
     listener.notes(check_large(table, settings))
-    findings = check_table(table, listener, settings.cv, settings.transform)
-    folds = possible_folds(table.target, str(table.kind), settings.cv, table.groups)
+    folds, few = limit_folds(table.target, str(table.kind), settings.cv, table.groups)
+    findings = check_table(table, listener, few, settings.transform)
     settings = replace(settings, cv=folds)
     pipeline, details = choose_method(table, settings), model_details(table, settings)
     test = read_test(settings, table, details, listener, pair)

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from ..containers.array_api import on_host
 from ..data_checks import Finding
+from ..data_checks.confounding import covariates_checked
 from ..fitting.fit_and_predict import clone_with_seed, fit_timed
 from ..foundation.messages import (
     DataWarning,
@@ -74,7 +75,7 @@ def methods_for(table: Table, settings: Settings, seed: int | None) -> dict[str,
     if not settings.paper:
         return adjust_methods(table, recommended_methods(kind=target.name, **options))
     if not target.plain:
-        raise SettingError(f"The paper has no methods for ⟦kind={target.name}⟧. ⟦Leave out paper⟧.")
+        raise SettingError(f"The paper has no methods for ⟦kind={target.name}⟧.", "⟦Leave out paper⟧.")
     return adjust_methods(table, paper_methods(regression=target.numeric, **options))
 
 
@@ -110,9 +111,10 @@ def fit_model(table: Table, pipeline: Pipeline, X: Any) -> tuple[Pipeline, np.nd
     reduction, options = pipeline[0], sample_options(table)
     with warnings.catch_warnings():
         # Their advice is for single estimators; `describe_fit` gives that for an analysis.
-        for category in (RankWarning, ConvergenceWarning, DataWarning):
+        for category in (RankWarning, ConvergenceWarning):
             warnings.filterwarnings("ignore", category=category)
-        with waiting("Finding components"):
+        # `examine_columns` has done it.
+        with waiting("Finding components"), covariates_checked():
             scores = on_host(reduction.fit_transform(X, table.target, **options))
             bring_back(reduction)
         options.pop("groups", None)

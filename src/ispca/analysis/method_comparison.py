@@ -90,7 +90,7 @@ def _methods_in_blocks(
         needing.append(f"⟦methods={' '.join(others)}⟧")
     if needing:
         advice = "Leave it out, or raise the limit with ⟦memory⟧."
-        raise SettingError(f"{needing[0]} needs all data in memory, {size}. {advice}")
+        raise SettingError(f"{needing[0]} needs all data in memory, {size}.", advice)
     listener.note("Left out, because this needs all data in memory: the checks of the data.")
     if others:
         listener.note(f"Methods left out, because they need all data in memory ({size}): {', '.join(others)}.")

@@ -256,7 +256,7 @@ class Settings:
         if self.offset is not None and self.kind != KIND_OF_COUNTS:
             raise SettingError("⟦offset⟧ is for counts. Add ⟦kind=count⟧.")
         if self.paper and self.method in OWN_METHODS:
-            raise SettingError(f"⟦method={self.method}⟧ is not one of the paper's methods. ⟦Leave out paper⟧.")
+            raise SettingError(f"⟦method={self.method}⟧ is not one of the paper's methods.", "⟦Leave out paper⟧.")
         if self.cv == 1:
             raise SettingError(
                 "⟦cv=1⟧ leaves nothing to fit. Pass at least 2 folds, or 0 for no cross-validation."

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..data_checks import Finding, check_data
-from ..data_checks.confounding import confounding_warnings
+from ..data_checks.confounding import find_confounding
 from ..data_checks.findings import as_classes, find_substitutes
 from ..data_checks.repeated_samples import find_repeated_samples
 from ..foundation.messages import Listener
@@ -36,14 +37,21 @@ def examine_columns(table: Table, settings: Settings, listener: Listener) -> tup
     if settings.offset is not None:
         name = f"{settings.offset!r} is the logarithm of the exposure"
         notes.append(f"{name}: it is added to the logarithm of the expected count.")
-    confounding = []
-    target = table.target_kind
-    if table.covariates and not target.timed:
-        covariates = table.covariate_columns()
-        confounding = confounding_warnings(covariates, table.target, target.unordered)
+    confounding = check_covariates(table)
     table = replace(table, notes=[*notes, *confounding])
     listener.notes(table.notes)
     return table, confounding
+
+
+def check_covariates(table: Table) -> list[str]:
+    """Refuse covariates that determine the target of the samples that count; return warnings about others."""
+    target = table.target_kind
+    if not table.covariates or target.timed or table.target is None:
+        return []
+    counting = np.ones(len(table.target), dtype=bool) if table.weights is None else table.weights > 0
+    columns = {name: part[counting] for name, part in table.covariate_columns().items()}
+    sentence = find_confounding(columns, table.target[counting], target.unordered, "⟦covariates⟧")
+    return [] if sentence is None else [sentence]
 
 
 def _check_features_vary(table: Table) -> None:
@@ -81,11 +89,11 @@ def check_splits(table: Table) -> None:
 
 
 def check_table(
-    table: Table, listener: Listener, n_folds: int | None = None, transform: str | None = None
+    table: Table, listener: Listener, few: Sequence[Finding] = (), transform: str | None = None
 ) -> list[Finding]:
     """Tell what the checks find in a table, and return it; a transformation that was chosen is not questioned.
 
-    If X stays in its file, only what describes the samples is checked.
+    ``few`` is what `limit_folds` has found. If X stays in its file, only what describes the samples is checked.
     """
     if table.in_blocks:
         classes = as_classes(table.target, str(table.kind))
@@ -99,10 +107,9 @@ def check_table(
             ids=table.ids.tolist(),
             sheet=table.sheet,
             groups=table.groups,
-            n_folds=n_folds or None,
         )
         findings = [finding for finding in findings if finding.kind != "scale" or not transform]
-    findings += find_substitutes(table.substitutes)
+    findings = [*few, *findings, *find_substitutes(table.substitutes)]
     findings = [_with_advice(finding, table, listener) for finding in findings]
     tell(findings, listener)
     return findings

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..analysis.settings import OPTIONS, Option, Settings
-from ..foundation.messages import AdviceError, InputError, Mention, mentions_in, mentions_of, replace_mentions
+from ..foundation.messages import AdviceError, InputError, Mention, mentions_in, replace_mentions
 
 # Roles of uploads in a request, and the settings that they become.
 FILES = {"matrix": "data", "sheet": "samples", "annotation": "annotation"}
@@ -34,7 +33,7 @@ class PageError(InputError):
     """What is wrong with files or choices, in the words of the page, and the control to change."""
 
     def __init__(self, error: AdviceError, control: str | None = None) -> None:
-        super().__init__(in_page_words(error.problem), in_page_words(error.advice))
+        super().__init__(in_page_words(error.problem), page_advice(error.advice))
         self.control = control or find_control(error.setting)
 
     @property
@@ -108,15 +107,23 @@ def label(name: str) -> str:
 
 
 def in_page_words(text: str) -> str:
-    """Return a text that mentions settings in the words of the page, without sentences about others.
+    """Return a text with controls in place of settings, and the names of settings that have none.
 
-    >>> in_page_words("⟦Pass missing=mean⟧ to keep them. If the file is correct, ⟦pass max_bytes=N⟧.")
-    'Set “Missing values” to “Replace by the column mean” to keep them.'
-    >>> in_page_words("'QC_*' (⟦exclude_samples=⟧) matches 2 samples.")
-    "'QC_*' (“Samples to leave out”) matches 2 samples."
+    >>> in_page_words("'QC_*' (⟦exclude_samples=⟧) matches 2 samples. ⟦device=cuda⟧ needs a GPU.")
+    "'QC_*' (“Samples to leave out”) matches 2 samples. device: “cuda” needs a GPU."
     """
-    sentences = re.split(r"(?<=\.)\s+", mentions_of(text))
-    return " ".join(replace_mentions(each, _control) for each in sentences if all(map(_known, mentions_in(each))))
+    return replace_mentions(text, _control)
+
+
+def page_advice(advice: str) -> str:
+    """Return advice in the words of the page, or nothing if it is about a setting without a control.
+
+    >>> page_advice("⟦Pass missing=mean⟧ to keep them.")
+    'Set “Missing values” to “Replace by the column mean” to keep them.'
+    >>> page_advice("If the file is correct, raise the limit with ⟦max_bytes=N⟧.")
+    ''
+    """
+    return in_page_words(advice) if all(map(_has_control, mentions_in(advice))) else ""
 
 
 def find_control(setting: str | None) -> str | None:
@@ -125,7 +132,7 @@ def find_control(setting: str | None) -> str | None:
     return name if name in CONTROLS else None
 
 
-def _known(mention: Mention) -> bool:
+def _has_control(mention: Mention) -> bool:
     return mention.value == "" or mention.name == "samples" or find_control(mention.name) is not None
 
 
@@ -139,7 +146,8 @@ def _control(mention: Mention) -> str:
     if verb == "Leave out " or not value or value.isupper():
         # Without a value, or with a placeholder such as COLUMN.
         return f"{change}{label(name)}"
-    labels = CONTROLS[RENAMED.get(name, name)].labels
+    option = CONTROLS.get(RENAMED.get(name, name))
+    labels = {} if option is None else option.labels
     values = " or ".join(f"“{labels.get(each, each)}”" for each in value.split("|"))
     if verb == "or ":
         return f"or {values}"

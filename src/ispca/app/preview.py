@@ -17,8 +17,8 @@ import numpy as np
 
 from ..analysis.column_roles import candidates, features_seem_in_rows
 from ..analysis.data_file import own_columns, read_described
+from ..analysis.table_checks import check_covariates
 from ..data_checks import check_data
-from ..data_checks.confounding import confounding_warnings
 from ..data_checks.findings import find_substitutes
 from ..foundation.data_files import BY_SUFFIX
 from ..foundation.messages import InputError
@@ -59,8 +59,7 @@ def describe_target(table: Table, found: Mapping[str, Any], given: Mapping[str, 
     described: dict[str, Any] = {"name": table.target_name, "kind": target.option, "label": target.label}
     described |= {"classes": {}, "range": None}
     if target.has_classes:
-        labels, counts = np.unique(y, return_counts=True)
-        described["classes"] = {str(label): int(often) for label, often in zip(labels, counts, strict=True)}
+        described["classes"] = {str(label): often for label, often in table.class_counts.items()}
     else:
         numbers = target.numbers(y)
         described["range"] = [float(numbers.min()), float(numbers.max())]
@@ -69,17 +68,14 @@ def describe_target(table: Table, found: Mapping[str, Any], given: Mapping[str, 
     changed: dict[str, Any] = {"target": described, "samples": table.X.shape[0], "features": table.n_features}
     return changed | {
         "notes": [in_page_words(note) for note in table.notes],
-        "warnings": [*found["warnings"], *_check_confounding(table), *_findings(table, given)],
+        "warnings": [*found["warnings"], *_confounding(table), *_findings(table, given)],
         "seconds": estimate_seconds(changed, given),
     }
 
 
-def _check_confounding(table: Table) -> list[dict[str, str]]:
+def _confounding(table: Table) -> list[dict[str, str]]:
     """Refuse covariates that determine the target, as the run does; return a warning if they nearly do."""
-    target = table.target_kind
-    if not table.covariates or target.timed or table.in_blocks:
-        return []
-    found = confounding_warnings(table.covariate_columns(), table.target, target.unordered)
+    found = [] if table.in_blocks else check_covariates(table)
     return [{"kind": "confounding", "sentence": sentence} for sentence in found]
 
 

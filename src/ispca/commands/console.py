@@ -50,10 +50,10 @@ class Console(Listener):
         """Return a text with mentions of settings as options."""
         return in_options(text)
 
-    def note(self, text: str, category: type[Warning] | None = None) -> None:
+    def note(self, text: str, category: type[Warning] | None = None, advice: str = "") -> None:
         """Print a note."""
         if not self._quiet:
-            tell(f"ispca: {in_options(text)}")
+            tell(f"ispca: {in_options(f'{text} {advice}'.strip())}")
 
     def warn(self, sentence: str, kind: str) -> None:
         """Print a warning."""

@@ -18,7 +18,8 @@ from ..foundation.messages import Listener
 from ..foundation.result_tables import open_csv, write_table
 from .console import finite
 
-BY_BOTH = "Predicted by the combined prediction. ⟦Pass model=components⟧ to predict by the components alone."
+BY_BOTH = "Predicted by the combined prediction."
+BY_COMPONENTS = "⟦Pass model=components⟧ to predict by the components alone."
 
 
 def predict_and_write(
@@ -28,7 +29,7 @@ def predict_and_write(
     model, details = load_predictor(path, settings.memory), load_details(path, settings.memory)
     names = tuple(take_apart(model).feature_names_in())
     if predictor is None and path.name == COMBINED_FILE:
-        listener.note(BY_BOTH)
+        listener.note(BY_BOTH, advice=BY_COMPONENTS)
     table = read_new(settings, names, describe_data(details, path), target_columns(details))
     columns, evaluation = predict_table(model, details, path, table, settings, listener)
     lines = io.StringIO()

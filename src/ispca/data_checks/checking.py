@@ -21,7 +21,7 @@ from .findings import Finding, as_classes
 from .leak import find_leaks
 from .odd_features import count_distinct, find_odd_features, find_raw_scale, log_if_raw
 from .repeated_samples import find_repeated_samples, numbers_replicates, source_word
-from .small_class import find_small_class
+from .small_class import limit_folds
 
 
 def check_data(
@@ -81,9 +81,9 @@ def check_data(
     n_distinct = count_distinct(X) if dense else None
     compared = log_if_raw(X) if dense else X
     products = inner_products(compared) if dense and X.shape[0] <= MOST_SAMPLES else None
-    findings = [] if n_folds is None else find_small_class(y, kind, n_folds, groups)
-    findings += find_leaks(X, y, kind, n_distinct, features)
-    findings += find_batches(sheet, y, kind)
+    findings = [] if n_folds is None else limit_folds(y, kind, n_folds, groups)[1]
+    findings += find_leaks(X, y, classes, n_distinct, features)
+    findings += find_batches(sheet, y, classes)
     findings += find_duplicates(X, products, classes, groups, ids)
     findings += find_repeated_samples(ids, {**(sheet or {}), **_sources(X, features)}, classes, groups)
     if products is not None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 from scipy.special import fdtrc
 
-from ..foundation.arrays import Floats, Mask
+from ..foundation.arrays import Floats, Indices, Mask
 from ..foundation.messages import DataWarning, InputError, listing, notify
 from ..readers.numbers_and_dates import as_days
-from .findings import Finding, as_classes, as_quantity, ranks
+from .findings import Finding, as_quantity, ranks
 
 # A covariate that explains a larger fraction of the target's variation (R^2) leaves too little to find.
 LIMIT = 0.8
@@ -21,10 +22,21 @@ LIMIT = 0.8
 COMPLETE = 1 - 1e-9
 # Columns that are combinations of the others up to rounding add nothing.
 RANK_TOLERANCE = 1e-10
+# Whether the caller of a fit has checked the covariates.
+_checked: ContextVar[bool] = ContextVar("checked", default=False)
 
 
-def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool, setting: str = "adjust") -> None:
-    """Refuse covariates that determine the target, and warn about those that nearly do.
+def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool) -> None:
+    """Refuse covariates of a fit that determine the target, and warn about those that nearly do."""
+    sentence = find_confounding(covariates, y, classes)
+    if sentence is not None:
+        notify(DataWarning(sentence, "confounding"))
+
+
+def find_confounding(
+    covariates: Mapping[str, Floats], y: Any, classes: bool, setting: str = "adjust"
+) -> str | None:
+    """Refuse covariates that determine the target, and return a sentence about those that nearly do.
 
     Each covariate is judged by itself, and then all together, by the fraction of the target's variation, or of
     that of the indicator of each class, that a linear regression explains. It is 1 for a class that a linear
@@ -34,8 +46,11 @@ def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool, s
     """
     y = np.asarray(y)
     if not covariates or y.dtype.names:
-        return
+        return None
     labels = np.unique(y) if classes else np.empty(0)
+    if len(labels) == 1:
+        # The family refuses a single class.
+        return None
     target = (y[:, None] == labels).astype(np.float64) if classes else y.astype(np.float64)[:, None]
     groups: dict[tuple[str, ...], Floats] = {(name,): columns for name, columns in covariates.items()}
     if len(covariates) > 1:
@@ -56,16 +71,23 @@ def check_confounding(covariates: Mapping[str, Floats], y: Any, classes: bool, s
             worst = int(explained.argmax())
             two = len(labels) == 2
             what = ("the class" if two else f"class {labels.tolist()[worst]!r}") if classes else "the target"
-            notify(DataWarning(_nearly(names, what, float(explained[worst])), "confounding"))
-            return
+            return _nearly(names, what, float(explained[worst]))
+    return None
 
 
-def confounding_warnings(covariates: Mapping[str, Floats], y: Any, classes: bool) -> list[str]:
-    """Check the covariates of a table; return the warnings."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        check_confounding(covariates, y, classes, "⟦covariates⟧")
-    return [str(warning.message) for warning in caught]
+@contextmanager
+def covariates_checked() -> Iterator[None]:
+    """Let fits inside the block take covariates as they are: those of the same samples have been checked."""
+    token = _checked.set(True)
+    try:
+        yield
+    finally:
+        _checked.reset(token)
+
+
+def are_checked() -> bool:
+    """Return whether this is inside of `covariates_checked`."""
+    return _checked.get()
 
 
 def explained_fractions(columns: Floats, target: Floats) -> Floats:
@@ -152,9 +174,11 @@ NAMES = re.compile(
 EXPLAINED, LEVEL = 0.3, 0.001
 
 
-def find_batches(sheet: Mapping[str, Any] | None, y: Any, kind: str) -> list[Finding]:
-    """Return a finding for each column of the sheet that looks like a batch or date and is confounded."""
-    classes = as_classes(y, kind)
+def find_batches(sheet: Mapping[str, Any] | None, y: Any, classes: Indices | None) -> list[Finding]:
+    """Return a finding for each column of the sheet that looks like a batch or date and is confounded.
+
+    ``classes`` are the codes of the classes, None if y has none.
+    """
     target = np.eye(classes.max() + 1)[classes] if classes is not None else ranks(as_quantity(y))[:, None]
     found = []
     for name, column in (sheet or {}).items():

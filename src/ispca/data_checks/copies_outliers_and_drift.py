@@ -11,7 +11,7 @@ from scipy.special import erfc
 
 from ..foundation.arrays import Floats, Indices
 from ..foundation.messages import count, listing
-from .findings import BLOCK, Finding, named
+from .findings import BLOCK, Finding, noun_with_names
 
 # More samples would take seconds.
 MOST_SAMPLES = 3000
@@ -197,8 +197,8 @@ def find_outliers(
     least = distance[rows].min()
     shown = f"{least:.0f}" if least < 1000 else "over 1000"
     sentence = (
-        f"{named('Sample', ids, rows)} {verb} far from all others in the leading components (robust distance "
-        f"{shown}{' or more' if len(rows) > 1 else ''}, limit {FAR:.0f}). Check "
+        f"{noun_with_names('Sample', ids, rows)} {verb} far from all others in the leading components (robust "
+        f"distance {shown}{' or more' if len(rows) > 1 else ''}, limit {FAR:.0f}). Check "
         f"{whether} measured and labeled correctly: a single sample can dominate a component."
     )
     return [Finding("outliers", sentence, tuple(rows.tolist()))]
@@ -219,7 +219,7 @@ def drift_p_value(products: Floats, classes: Indices) -> float | None:
     position = _within(np.arange(len(classes), dtype=np.float64)[:, None], classes)[:, 0]
     lengths = np.linalg.norm(scores, axis=0) * np.linalg.norm(position)
     correlations = np.divide(position @ scores, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    freedom = len(classes) - len(np.unique(classes)) - 2
+    freedom = len(classes) - (int(classes.max()) + 1) - 2
     z = float(np.arctanh(np.minimum(np.abs(correlations), 1 - 1e-12)).max(initial=0.0)) * np.sqrt(max(freedom, 0))
     return None if z < DRIFT else float(max(len(correlations) * erfc(z / np.sqrt(2)), 1e-12))
 
@@ -230,8 +230,8 @@ def sorted_by_class(classes: Indices) -> bool:
     >>> sorted_by_class(np.repeat([0, 1], 15)), sorted_by_class(np.tile([0, 1], 15))
     (True, False)
     """
-    classes = classes[np.bincount(classes)[classes] >= FEWEST_OF_CLASS]
-    n_classes = len(np.unique(classes))
+    common = np.bincount(classes) >= FEWEST_OF_CLASS
+    classes, n_classes = classes[common[classes]], int(np.count_nonzero(common))
     n_runs = 1 + int(np.count_nonzero(classes[1:] != classes[:-1]))
     return len(classes) >= FEWEST_SORTED and n_classes > 1 and n_runs <= n_classes + len(classes) // PER_EXCEPTION
 

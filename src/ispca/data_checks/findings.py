@@ -27,10 +27,10 @@ class Finding(NamedTuple):
     columns: tuple[int, ...] = ()
 
 
-def named(what: str, names: Sequence[str] | None, places: Any) -> str:
+def noun_with_names(what: str, names: Sequence[str] | None, places: Any) -> str:
     """Return a noun with the names of some features or samples, or with their numbers from 0 if they have none.
 
-    >>> named("Feature", ["a", "b", "c"], [1]), named("Sample", None, [0, 2])
+    >>> noun_with_names("Feature", ["a", "b", "c"], [1]), noun_with_names("Sample", None, [0, 2])
     ("Feature 'b'", 'Samples 0 and 2')
     """
     words = [str(place) if names is None else repr(str(names[place])) for place in places]

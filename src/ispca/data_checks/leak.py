@@ -11,7 +11,7 @@ from scipy.special import betaincc
 
 from ..foundation.arrays import Floats, Indices, Mask
 from .copies_outliers_and_drift import N_COMPONENTS
-from .findings import BLOCK, Finding, as_classes, as_quantity, named, ranks
+from .findings import BLOCK, Finding, as_quantity, noun_with_names, ranks
 
 # Features with the strongest association that a candidate is compared with.
 STRONG = 50
@@ -47,12 +47,12 @@ def p_values_given_target(X: Any, candidates: Indices, order: Indices, target: F
     others = order[~np.isin(order, candidates)][:STRONG]
     if not len(others) or not len(candidates):
         return np.ones(len(candidates))
-    left, values, _ = np.linalg.svd(_given(_ranks(X, others), target), full_matrices=False)
+    left, values, _ = np.linalg.svd(_residuals(_ranks(X, others), target), full_matrices=False)
     basis = left[:, :N_COMPONENTS][:, values[:N_COMPONENTS] > 1e-8 * max(values.max(), 1.0)]
     freedom = len(target) - max(target.shape[1], 2) - basis.shape[1]
     if not basis.shape[1] or freedom < 1:
         return np.ones(len(candidates))
-    own = _given(_ranks(X, candidates), target)
+    own = _residuals(_ranks(X, candidates), target)
     explained = ((basis.T @ own) ** 2).sum(axis=0) / np.maximum((own**2).sum(axis=0), np.finfo(np.float64).tiny)
     return np.asarray(betaincc(basis.shape[1] / 2, freedom / 2, np.clip(explained, 0.0, 1.0)))
 
@@ -64,17 +64,23 @@ def _ranks(X: Any, columns: Indices) -> Floats:
     return np.asarray((ranked - ranked.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
-def _given(columns: Floats, target: Floats) -> Floats:
+def _residuals(columns: Floats, target: Floats) -> Floats:
     """Return what the target leaves of columns."""
     design = np.column_stack([np.ones(len(target)), target])
     return np.asarray(columns - design @ np.linalg.lstsq(design, columns, rcond=None)[0])
 
 
 def find_leaks(
-    X: Any, y: Any, kind: str, n_distinct: Indices | None = None, features: Sequence[str] | None = None
+    X: Any,
+    y: Any,
+    classes: Indices | None,
+    n_distinct: Indices | None = None,
+    features: Sequence[str] | None = None,
 ) -> list[Finding]:
-    """Return findings if features nearly determine the target; ``n_distinct`` counts the values of each."""
-    classes = as_classes(y, kind)
+    """Return findings if features nearly determine the target; ``n_distinct`` counts the values of each.
+
+    ``classes`` are the codes of the classes, None if y has none.
+    """
     if X.shape[0] < FEWEST or X.shape[1] == 0:
         return []
     explained = class_fractions(X, classes) if classes is not None else quantity_fractions(X, as_quantity(y))
@@ -103,7 +109,9 @@ def _findings(explained: Floats, leaks: Mask, coded: Mask, features: Sequence[st
         places = order[mask[order]]
         # Many such features are the nature of the data.
         if 0 < len(places) <= max(REPEATS, len(explained) // 100):
-            words = sentence(named("Feature", features, places), len(places), float(explained[places].min()), rest)
+            words = sentence(
+                noun_with_names("Feature", features, places), len(places), float(explained[places].min()), rest
+            )
             found.append(Finding("leak", words, (), tuple(places.tolist())))
     return found
 

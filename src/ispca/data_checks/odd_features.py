@@ -10,7 +10,7 @@ from scipy.special import betaincc
 
 from ..foundation.arrays import Floats, Indices, Mask
 from ..readers.subsets_and_transforms import recognize_scale
-from .findings import BLOCK, Finding, named
+from .findings import BLOCK, Finding, noun_with_names
 
 # With fewer features there is no "all others".
 FEWEST = 50
@@ -53,7 +53,7 @@ def find_odd_features(
         "vary far more than all others": _apart(
             np.log(spread, where=spread > 0, out=np.full(n_features, -np.inf)), most, SPREAD_RANGES, SPREAD_GAP
         ),
-        "are not correlated with the others, unlike nearly all features": uncorrelated(X, most)
+        "are not correlated with the others, unlike nearly all features": find_uncorrelated(X, most)
         & (n_distinct >= n_rows / 2),
     }
     found: list[Finding] = []
@@ -114,7 +114,7 @@ def _apart(values: Floats, most: int, ranges: float, least: float = 0.0) -> Mask
 
 
 def _sentence(how: str, features: Sequence[str] | None, places: Indices) -> str:
-    who = named("Feature", features, places)
+    who = noun_with_names("Feature", features, places)
     if len(places) == 1:
         verb, rest = how.split(" ", 1)
         return (
@@ -127,7 +127,7 @@ def _sentence(how: str, features: Sequence[str] | None, places: Indices) -> str:
     )
 
 
-def uncorrelated(X: Floats, most: int) -> Mask:
+def find_uncorrelated(X: Floats, most: int) -> Mask:
     """Return which features have no correlated neighbor; none if more than ``most`` seem to have none.
 
     Each half of the features, even and odd, is compared with at most 1000 features of the other half.

@@ -12,42 +12,39 @@ from ..targets import find_target
 from .findings import Finding
 
 
-def find_small_class(y: Any, kind: str, n_folds: int, groups: Any = None) -> list[Finding]:
-    """Return a finding if the smallest class, or all the data, have too few samples or groups for the folds."""
-    number = possible_folds(y, kind, n_folds, groups)
-    if number == n_folds:
-        return []
-    unit = "sample" if groups is None else "group"
-    if not find_target(kind).has_classes:
-        units = len(y) if groups is None else len(np.unique(groups))
-        how = f"uses {number} folds instead of {n_folds}" if number else "is left out"
-        return [Finding("small_class", f"The data have only {count(units, unit)}, so the cross-validation {how}.")]
-    name, size = smallest_class(y, groups)
-    start = f"Class {str(name)!r} has only {count(size, unit)}"
-    sentence = (
-        f"{start}, so the cross-validation uses {number} folds instead of {n_folds}. How well this class is "
-        "predicted remains uncertain: add samples of it if you can."
-    )
-    if number == 0:
-        sentence = (
-            f"{start}, which cannot be both fitted and held out, so the model is not cross-validated. Add {unit}s "
-            "of this class to see how well the model predicts."
-        )
-    return [Finding("small_class", sentence, tuple(np.flatnonzero(np.asarray(y) == name).tolist()))]
-
-
-def possible_folds(y: Any, kind: str, n_folds: int, groups: Any = None) -> int:
-    """Return how many of the wanted folds are possible, 0 if fewer than two.
+def limit_folds(y: Any, kind: str, n_folds: int, groups: Any = None) -> tuple[int, list[Finding]]:
+    """Return how many of the wanted folds are possible, 0 if fewer than two, and a finding if some are not.
 
     Every fold needs a sample, or a group of samples, of each class.
 
-    >>> [possible_folds([*"aaaaaa", *"b" * n], "classification", 5) for n in (1, 2, 8)]
+    >>> [limit_folds([*"aaaaaa", *"b" * n], "classification", 5)[0] for n in (1, 2, 8)]
     [0, 2, 5]
     """
-    units = len(y) if groups is None else len(np.unique(groups))
-    most = smallest_class(y, groups)[1] if find_target(kind).has_classes else units
-    number = min(n_folds, most)
-    return number if number > 1 else 0
+    unit = "sample" if groups is None else "group"
+    if find_target(kind).has_classes:
+        name, most = smallest_class(y, groups)
+        number = _possible(n_folds, most)
+        rows = tuple(np.flatnonzero(np.asarray(y) == name).tolist())
+        start = f"Class {str(name)!r} has only {count(most, unit)}"
+        sentence = (
+            f"{start}, so the cross-validation uses {number} folds instead of {n_folds}. How well this class is "
+            "predicted remains uncertain: add samples of it if you can."
+        )
+        if number == 0:
+            sentence = (
+                f"{start}, which cannot be both fitted and held out, so the model is not cross-validated. Add "
+                f"{unit}s of this class to see how well the model predicts."
+            )
+    else:
+        most, rows = len(y) if groups is None else len(np.unique(groups)), ()
+        number = _possible(n_folds, most)
+        how = f"uses {number} folds instead of {n_folds}" if number else "is left out"
+        sentence = f"The data have only {count(most, unit)}, so the cross-validation {how}."
+    return number, [] if number == n_folds else [Finding("small_class", sentence, rows)]
+
+
+def _possible(n_folds: int, most: int) -> int:
+    return min(n_folds, most) if min(n_folds, most) > 1 else 0
 
 
 def smallest_class(y: Any, groups: Any = None) -> tuple[Any, int]:

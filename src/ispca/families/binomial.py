@@ -55,7 +55,7 @@ def null_intercepts(mean: Floats) -> Floats:
     return np.log(mean / (1 - mean))
 
 
-def signed(eta: Floats, y: Any) -> Floats:
+def signed_predictor(eta: Floats, y: Any) -> Floats:
     """Return the predictor of the class that was observed."""
     return np.where(y == 1, eta, -eta)
 
@@ -93,11 +93,13 @@ BINOMIAL = ClassFamily(
         state=lambda eta, target, weights: expit(eta),
         losses=lambda target, eta, weights: class_losses(np.logaddexp(0, eta), target, eta),
         curvature=lambda mean, direction, target, weights: mean * (1 - mean) * direction,
-        deviances=lambda predictors, y, weights=None: class_deviances(expit(signed(predictors[:, 0], y))),
+        deviances=lambda predictors, y, weights=None: class_deviances(
+            expit(signed_predictor(predictors[:, 0], y))
+        ),
     ),
     sampler_model="logistic",
     samplers=samplers_by_size,
-    log_likelihood=lambda eta, y, sigma: log_expit(signed(eta, y[:, None])),
+    log_likelihood=lambda eta, y, sigma: log_expit(signed_predictor(eta, y[:, None])),
     probabilities=probabilities,
     log_probabilities=lambda eta: log_expit(np.column_stack([-eta[:, 0], eta[:, 0]])),
 )

@@ -49,21 +49,21 @@ class TimeOrder:
         return np.cumsum(values[self._order], axis=0)[self._last]
 
 
-def _ordered(target: Floats) -> tuple[TimeOrder, Mask]:
+def _order_and_events(target: Floats) -> tuple[TimeOrder, Mask]:
     """Return the order of signed times, and which of them are events."""
     return TimeOrder(np.abs(target.ravel())), (target.ravel() > 0)[:, None, None]
 
 
-def _weighted(values: Floats, weights: Floats | None) -> Floats:
+def _weigh(values: Floats, weights: Floats | None) -> Floats:
     return values if weights is None else weights * values
 
 
 def state(eta: Floats, target: Floats, weights: Floats | None) -> Floats:
     """Return expected events, relative risks and sums of the risks, stacked along the second axis."""
-    order, events = _ordered(target)
+    order, events = _order_and_events(target)
     risk = np.exp(eta - eta.max(axis=0))
-    total = order.at_risk(_weighted(risk, weights))
-    expected = risk * order.up_to(_weighted(events / total, weights))
+    total = order.at_risk(_weigh(risk, weights))
+    expected = risk * order.up_to(_weigh(events / total, weights))
     return np.concatenate([expected, risk, total], axis=1)
 
 
@@ -74,17 +74,17 @@ def residual(target: Floats, state: Floats) -> Floats:
 
 def curvature(state: Floats, direction: Floats, target: Floats, weights: Floats | None) -> Floats:
     """Return the second derivative times a direction, per unit of each sample's weight."""
-    order, events = _ordered(target)
+    order, events = _order_and_events(target)
     expected, risk, total = state[:, :1], state[:, 1:2], state[:, 2:]
-    together = order.at_risk(_weighted(risk * direction, weights))
-    return expected * direction - risk * order.up_to(_weighted(events * together / total**2, weights))
+    together = order.at_risk(_weigh(risk * direction, weights))
+    return expected * direction - risk * order.up_to(_weigh(events * together / total**2, weights))
 
 
 def losses(target: Floats, eta: Floats, weights: Floats | None) -> Floats:
     """Return the negative terms of the partial likelihood, 0 for censored samples."""
-    order, events = _ordered(target)
+    order, events = _order_and_events(target)
     largest = eta.max(axis=0)
-    total = order.at_risk(_weighted(np.exp(eta - largest), weights))
+    total = order.at_risk(_weigh(np.exp(eta - largest), weights))
     return np.where(events, np.log(total) + largest - eta, 0.0)
 
 

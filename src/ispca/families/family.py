@@ -27,7 +27,7 @@ class Projected(NamedTuple):
     sample_weight: Floats  # samples; their sum is 1
 
 
-def unchanged(submodels: Submodels, projected: Projected) -> Submodels:
+def keep_submodels(submodels: Submodels, projected: Projected) -> Submodels:
     """Return submodels whose linear predictors say everything."""
     return submodels
 
@@ -72,7 +72,7 @@ class ProjectionLoss:
     divergence: Callable[[Floats], Floats] = mean_divergence  # mean losses -> divergences
     # Extra of some draws, their weights, mean spread of their targets -> extra of their cluster
     pooled: Callable[[Floats, Floats, Floats], Floats] = mean_extra
-    finish: Callable[[Submodels, Projected], Submodels] = unchanged  # completes the submodels
+    finish: Callable[[Submodels, Projected], Submodels] = keep_submodels  # completes the submodels
 
 
 def single_output(mean: Floats) -> Floats:

@@ -76,7 +76,7 @@ def survival_target(y: Any, needs_events: bool = True) -> np.ndarray:
         )
     if len(parts) != 2:
         raise ValueError(f"A survival target needs an event and a time for each sample. Pass y as {FORMS}.")
-    event, time = _ordered(parts)
+    event, time = _event_and_time(parts)
     target = np.empty(len(time), dtype=SURVIVAL)
     target["event"], target["time"] = _events(event), _times(time)
     if needs_events and not target["event"].any():
@@ -102,7 +102,7 @@ def _parts(y: Any) -> list[tuple[str, np.ndarray]]:
     raise ValueError(f"A survival target needs an event and a time for each sample. Pass y as {FORMS}.")
 
 
-def _ordered(parts: list[tuple[str, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+def _event_and_time(parts: list[tuple[str, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """Return event and time, found by name, by type, by their values, or by place."""
     by_name = {name.lower(): column for name, column in parts}
     if {"event", "time"} <= set(by_name):

@@ -49,7 +49,7 @@ class PathEndWarning(UserWarning):
 
 def notify(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn at the first caller outside this package and scikit-learn."""
-    message = limited(message) if isinstance(message, str) else message
+    message = clip_if_long(message) if isinstance(message, str) else message
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in INTERNAL:
         level, frame = level + 1, frame.f_back
@@ -123,6 +123,7 @@ def mentions_of(text: str) -> str:
 class AdviceError(Exception):
     """Says what is wrong, and then what to do. Both may mention settings, for which each front end has its words.
 
+    A front end without a control for a setting leaves out advice that mentions it, and names it in a problem.
     ``setting`` and ``value`` are those that the advice mentions first, or else the problem.
 
     >>> error = InputError("There is no column 'a' (⟦target=⟧).", "⟦Leave out kind=count⟧.")
@@ -163,8 +164,9 @@ class Listener:
         """Return a text with mentions of settings in the words of this front end."""
         return in_python(text)
 
-    def note(self, text: str, category: type[Warning] | None = None) -> None:
-        """Hear an assumption or an omission; one with a category is a warning."""
+    def note(self, text: str, category: type[Warning] | None = None, advice: str = "") -> None:
+        """Hear an assumption or an omission, and what to do about it; one with a category is a warning."""
+        text = f"{text} {advice}".strip()
         self.heard.append(text)
         if category is not None:
             notify(text, category)
@@ -293,7 +295,7 @@ def clip_message(message: str) -> str:
     return cut(" ".join(cut(word, LONGEST_WORD) for word in message.split()), LONGEST_MESSAGE)
 
 
-def limited(message: str) -> str:
+def clip_if_long(message: str) -> str:
     """Return a message as it is, or clipped if it is long, as with names from a damaged file."""
     return message if len(message) <= LONGEST_MESSAGE else clip_message(message)
 

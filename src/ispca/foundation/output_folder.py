@@ -21,10 +21,8 @@ from .data_files import PACKINGS
 from .messages import AdviceError, SettingError
 from .terminal import ignore_interrupts
 
-EXISTS = "{path} already exists. Choose another ⟦out⟧, or overwrite it with ⟦force=True⟧."
-FIXED = (
-    "{path} is the current folder or a mount point and cannot be replaced. Choose another ⟦out⟧, such as {inside}."
-)
+CHOOSE = "Choose another ⟦out⟧."
+OVERWRITE = "Choose another ⟦out⟧, or overwrite it with ⟦force=True⟧."
 
 
 class FullDiskError(AdviceError, OSError):
@@ -55,7 +53,7 @@ def output_folder(
         with _refusal(path):
             target = _resolve(path)
             if target.exists() and not target.is_dir():
-                raise SettingError(f"{path} is a file, not a folder. Choose another ⟦out⟧.")
+                raise SettingError(f"{path} is a file, not a folder.", CHOOSE)
             stem = _lock(stack, target)
             earlier = target.parent / f".{stem}.replaced"
             _restore(earlier, target, own)
@@ -63,7 +61,7 @@ def output_folder(
             if before:
                 atomic.discard(earlier, stem)
             if before and not force:
-                raise SettingError(EXISTS.format(path=path))
+                raise SettingError(f"{path} already exists.", OVERWRITE)
             if before is not None:
                 _check_replaceable(target, path)
             temporary = atomic.new_folder(target.parent, stem)
@@ -81,12 +79,12 @@ def output_file(path: Path, force: bool) -> Iterator[Path]:
     with ExitStack() as late, ExitStack() as stack:
         with _refusal(path):
             if path.exists() and not path.is_file():
-                raise SettingError(f"{path} is not a regular file. Choose another ⟦out⟧.")
+                raise SettingError(f"{path} is not a regular file.", CHOOSE)
             target = _resolve(path)
             _lock(stack, target)
             before = _state(target)
             if before is not None and not force:
-                raise SettingError(EXISTS.format(path=path))
+                raise SettingError(f"{path} already exists.", OVERWRITE)
             temporary = atomic.new_file(target)
         with _delivery(temporary, target, before, late, os.replace):
             yield temporary
@@ -107,11 +105,11 @@ def _refusal(path: Path) -> Iterator[None]:
         yield
     except atomic.LockedError:
         raise SettingError(
-            f"Another run is writing to {path}. Wait until it ends, or choose another ⟦out⟧."
+            f"Another run is writing to {path}.", "Wait until it ends, or choose another ⟦out⟧."
         ) from None
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise SettingError(f"Cannot write to {str(path)[:80]} ({reason}). Choose another ⟦out⟧.") from error
+        raise SettingError(f"Cannot write to {str(path)[:80]} ({reason}).", CHOOSE) from error
 
 
 @contextmanager
@@ -128,7 +126,7 @@ def _delivery(
         # Python does not say which file could not be written.
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise FullDiskError(
-                f"Could not write to {target} ({error.strerror}). Free some space, or choose another ⟦out⟧."
+                f"Could not write to {target} ({error.strerror}).", "Free some space, or choose another ⟦out⟧."
             ) from error
         raise
     late.enter_context(ignore_interrupts())
@@ -201,7 +199,7 @@ def _own_state(folder: Path, own: Collection[str]) -> Any:
     foreign = [name for name, (*_, mode) in (state or {}).items() if name not in own or not stat.S_ISREG(mode)]
     if foreign:
         names = ", ".join(sorted(foreign)[:3])
-        raise SettingError(f"{folder} contains other files ({names}). Choose another ⟦out⟧, new or empty.")
+        raise SettingError(f"{folder} contains other files ({names}).", "Choose another ⟦out⟧, new or empty.")
     return state
 
 
@@ -213,7 +211,10 @@ def _check_same(path: Path, before: Any) -> None:
 def _check_replaceable(target: Path, path: Path) -> None:
     """Refuse a folder that cannot be renamed, or that is protected."""
     if os.path.ismount(target) or target.samefile("."):
-        raise SettingError(FIXED.format(path=path, inside=path / "results"))
+        raise SettingError(
+            f"{path} is the current folder or a mount point and cannot be replaced.",
+            f"Choose another ⟦out⟧, such as {path / 'results'}.",
+        )
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 

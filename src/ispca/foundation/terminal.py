@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, TextIO
 
-from .messages import limited
+from .messages import clip_if_long
 
 INTERRUPTED = 130
 
@@ -82,7 +82,7 @@ def encodable(text: str, stream: TextIO) -> str:
 
 def tell(text: str) -> None:
     """Print a line to standard error, ignoring failures; a long one without the middle of it and of its words."""
-    stream, text = sys.stderr, limited(text)
+    stream, text = sys.stderr, clip_if_long(text)
     if stream is not None:
         with suppress(OSError, ValueError):
             stream.write(encodable(printable(text.replace("\n", " ")), stream) + "\n")

@@ -20,12 +20,12 @@ from .posterior_predictor import DENSE, PosteriorModel
 from .sampling import (
     Problem,
     SamplerSettings,
+    keep_posterior,
     prior_scale,
     ridge_scale,
     sample_posterior,
     spreads,
     thread_count,
-    unchanged,
     unpenalized_scales,
 )
 
@@ -164,7 +164,7 @@ class Horseshoe(PosteriorModel):
         return select_samples(X, y, sample_weight, offset, None)
 
     def _sample(
-        self, family: Family, data: Samples, complete: Callable[[Posterior], Posterior] = unchanged
+        self, family: Family, data: Samples, complete: Callable[[Posterior], Posterior] = keep_posterior
     ) -> None:
         names = getattr(self, "feature_names_in_", None)
         unpenalized = column_mask(self.unpenalized, data.X.shape[1], names, "unpenalized")

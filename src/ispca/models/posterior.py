@@ -70,16 +70,16 @@ class Posterior:
     def from_engine(cls, result: dict[str, Any], family: Family) -> Posterior:
         """Name and shape what the engine returns; a single output has no class axis."""
 
-        def shaped(draws: Floats) -> Floats:
+        def shape(draws: Floats) -> Floats:
             return draws if family.per_class else draws[:, :, 0]
 
         return cls(
             family=family.name,
-            intercept=shaped(result["intercept"]),
-            coef=shaped(result["coef"]),
+            intercept=shape(result["intercept"]),
+            coef=shape(result["coef"]),
             tau=np.exp(result["log_tau"]),
             slab=np.exp(0.5 * result["log_c2"]) if "log_c2" in result else None,
-            local_scale=np.exp(shaped(result["log_lambda"])) if "log_lambda" in result else None,
+            local_scale=np.exp(shape(result["log_lambda"])) if "log_lambda" in result else None,
             divergent=result["divergent"],
             **({family.extra: result[family.extra]} if family.extra in result else {}),
         )

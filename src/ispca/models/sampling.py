@@ -36,7 +36,7 @@ def spreads(values: Floats, weights: Floats | None) -> Any:
     return np.sqrt(np.average(centered**2, axis=0, weights=weights))
 
 
-def unchanged(posterior: Posterior) -> Posterior:
+def keep_posterior(posterior: Posterior) -> Posterior:
     """Return the draws as they are."""
     return posterior
 
@@ -48,7 +48,7 @@ class Problem(NamedTuple):
     data: Samples
     prior: dict[str, Any]  # its name and constants, as the engine names them
     # Adds what the likelihood needs and the engine does not draw.
-    complete: Callable[[Posterior], Posterior] = unchanged
+    complete: Callable[[Posterior], Posterior] = keep_posterior
 
 
 @dataclass(frozen=True)

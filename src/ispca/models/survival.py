@@ -55,7 +55,7 @@ class CumulativeHazard:
     draws: np.ndarray
 
 
-def thinned(n_draws: int, n_samples: int) -> np.ndarray:
+def choose_draws(n_draws: int, n_samples: int) -> np.ndarray:
     """Return the numbers of the draws that curves are averaged over, evenly spaced."""
     most = min(n_draws, int(np.clip(MOST_NUMBERS // n_samples, FEWEST_DRAWS, MOST_DRAWS)))
     return np.arange(most) * n_draws // most
@@ -77,7 +77,7 @@ def with_hazard(posterior: Posterior, data: Samples) -> Posterior:
 
 def cumulative_hazard(posterior: Posterior, data: Samples) -> CumulativeHazard:
     """Return Breslow's cumulative baseline hazard for evenly spaced draws."""
-    draws = thinned(posterior.n_draws, len(data.X))
+    draws = choose_draws(posterior.n_draws, len(data.X))
     eta = data.X @ posterior.flat("coef")[draws].T
     if data.offset is not None:
         eta += data.offset[:, None]

@@ -132,7 +132,7 @@ class Batch:
         """Return Z' residual."""
         return self.space.adjoint(residual.reshape(len(residual), -1)).reshape(-1, *residual.shape[1:])
 
-    def averaged(self, terms: Floats) -> Floats:
+    def mean_terms(self, terms: Floats) -> Floats:
         """Return each sample's part of the mean over the samples."""
         return terms / self.n_samples if self._weights is None else terms * (self._weights / self._weights.sum())
 
@@ -141,7 +141,7 @@ class Batch:
         losses = self.likelihood.losses(self.target, eta, self._weights)
         if self._weights is None:
             return np.asarray(losses.mean(axis=(0, 1)))
-        return np.asarray(self.averaged(losses).sum(axis=(0, 1)))
+        return np.asarray(self.mean_terms(losses).sum(axis=(0, 1)))
 
     def state(self, eta: Floats) -> Floats:
         """Return what residuals and curvatures are computed from."""
@@ -149,11 +149,11 @@ class Batch:
 
     def residual(self, state: Floats) -> Floats:
         """Return the slopes of the mean log likelihood in the predictors."""
-        return self.averaged(self.likelihood.residual(self.target, state))
+        return self.mean_terms(self.likelihood.residual(self.target, state))
 
     def curvature(self, state: Floats, direction: Floats) -> Floats:
         """Return its second derivative times a direction."""
-        return self.averaged(self.likelihood.curvature(state, direction, self.target, self._weights))
+        return self.mean_terms(self.likelihood.curvature(state, direction, self.target, self._weights))
 
 
 def minimize(

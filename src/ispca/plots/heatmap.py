@@ -25,7 +25,7 @@ class Clustering(NamedTuple):
     merges: Floats | None
 
 
-def clustered(values: Floats, linkage: str) -> Clustering:
+def cluster(values: Floats, linkage: str) -> Clustering:
     """Cluster the rows of a matrix, or objects by their condensed distances, with optimal leaf order."""
     # Imported here, because the command line would start later.
     from scipy.cluster import hierarchy
@@ -38,8 +38,8 @@ def brackets(clustering: Clustering) -> Floats:
     """Return the corners of each merge, shape (merge, 4, 2): place among the leaves, and height.
 
     >>> import numpy as np
-    >>> from ispca.plots.heatmap import brackets, clustered
-    >>> brackets(clustered(np.array([[0.0], [5.0], [1.0]]), "single"))[:, 1, 1].tolist()
+    >>> from ispca.plots.heatmap import brackets, cluster
+    >>> brackets(cluster(np.array([[0.0], [5.0], [1.0]]), "single"))[:, 1, 1].tolist()
     [1.0, 4.0]
     """
     assert clustering.merges is not None
@@ -125,10 +125,10 @@ def heatmap_table(
     >>> len(table), len(table.dtype.names)
     (60, 12)
     """
-    return _arranged(model, X, y, component, n_features, feature_names, sample_names)[0]
+    return _arrange(model, X, y, component, n_features, feature_names, sample_names)[0]
 
 
-def _arranged(
+def _arrange(
     model: Any, X: Any, y: Any, component: int, n_features: int, feature_names: Any, sample_names: Any
 ) -> tuple[ResultTable, Clustering, Clustering]:
     """Return the table in clustered order, and how samples and features were clustered."""
@@ -144,7 +144,7 @@ def _arranged(
     values = (values - reduction.mean_[chosen]) / reduction.scale_[chosen]
     features = _clustered_features(values)
     if 3 <= len(values) <= MOST_CLUSTERED:
-        samples = clustered(values, "ward")
+        samples = cluster(values, "ward")
     else:
         samples = Clustering(np.argsort(values @ leading["direction"]), None)
     fields: dict[str, Any] = {"sample": names_of_samples[samples.order]}
@@ -166,7 +166,7 @@ def _clustered_features(values: Floats) -> Clustering:
     centered = values - values.mean(axis=0)
     unit = centered / np.maximum(np.linalg.norm(centered, axis=0), 1e-300)
     distance = np.clip(1 - np.abs(unit.T @ unit), 0.0, None)[np.triu_indices(n_features, 1)]
-    return clustered(distance, "average")
+    return cluster(distance, "average")
 
 
 def plot_heatmap(
@@ -198,7 +198,7 @@ def plot_heatmap(
     (10, 60)
     """
     given = (model, X, y, component, n_features, feature_names, sample_names)
-    table, samples, features = _arranged(*given)
+    table, samples, features = _arrange(*given)
     names = [name for name in table.dtype.names or () if name not in ("sample", "target")]
     ax = new_axes(ax, 9.0, 3.0 + 0.17 * len(names))
     values = _average(np.array([table[name] for name in names]))

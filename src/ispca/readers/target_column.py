@@ -157,7 +157,7 @@ def check_positive(table: Table, positive: str | None) -> None:
         return
     if not table.target_kind.unordered:
         raise TableError(f"The target {table.target_name!r} has no classes, so {positive!r} cannot be positive.")
-    classes = np.unique(np.asarray(table.target)).tolist()
+    classes = list(table.class_counts)
     if positive not in classes:
         problem = f"The target {table.target_name!r} has no class {positive!r} (⟦positive=⟧)."
         raise TableError(f"{problem} {suggestion(positive, classes)}")

@@ -36,7 +36,7 @@ def supervised_step(
     result = test(state, workers) if test is not None else None
     largest = result.score if result else float(scores.max(initial=0.0))
     if largest == 0.0 or (result is not None and not result.passed):
-        return state, Step(False, largest, **_tested(result)), None
+        return state, Step(False, largest, **_test_facts(result)), None
     best = search(design, workers, state, scores, settings)
     state = deflate(design, workers, state, best.component, (best.features, best.direction), response.columns)
     if test is not None:
@@ -44,7 +44,7 @@ def supervised_step(
     step = Step(
         True,
         largest,
-        **_tested(result),
+        **_test_facts(result),
         threshold=best.threshold,
         n_features=len(best.features),
         features=best.features,
@@ -54,7 +54,7 @@ def supervised_step(
     return state, step, best
 
 
-def _tested(result: TestResult | None) -> dict[str, Any]:
+def _test_facts(result: TestResult | None) -> dict[str, Any]:
     if result is None:
         return {}
     names = ["p_value", "p_value_interval", "n_permutations", "stopped_early", "limit_reached", "borderline"]
@@ -125,7 +125,7 @@ def iterate(
     )
 
 
-def screened(
+def take_components(
     design: Design,
     workers: Workers,
     features: Indices,

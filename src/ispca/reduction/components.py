@@ -127,8 +127,8 @@ def principal_components(
         strong = max(WELL_CONDITIONED * _length(design, used), _rank_tolerance(design, roundings, used))
         if lengths.min() > strong and n <= LARGEST_GRAM:
             right /= matching(right, lengths)
-            return _signed(right, left * lengths, used, n_features)
-    return _refined(design, basis, roundings, on_host(right), used)
+            return _apply_signs(right, left * lengths, used, n_features)
+    return _refine(design, basis, roundings, on_host(right), used)
 
 
 def _length(design: Design, features: Indices) -> float:
@@ -147,7 +147,9 @@ def _rank_tolerance(design: Design, roundings: Floats, features: Indices) -> flo
     return max(RANK_TOLERANCE * _length(design, features), float(noise))
 
 
-def _signed(directions: Floats, components: Floats, features: Indices, n_features: int) -> tuple[Floats, Floats]:
+def _apply_signs(
+    directions: Floats, components: Floats, features: Indices, n_features: int
+) -> tuple[Floats, Floats]:
     """Apply the sign rule, and return the directions in rows over all features."""
     rows = transpose(directions)
     signs = sign_of_largest(rows)
@@ -159,7 +161,7 @@ def _signed(directions: Floats, components: Floats, features: Indices, n_feature
     return padded, components * signs
 
 
-def _refined(
+def _refine(
     design: Design, basis: Floats, roundings: Floats, right: Floats, features: Indices
 ) -> tuple[Floats, Floats]:
     """Make weak components accurate too: a Gram matrix gives them only half of the digits."""
@@ -167,7 +169,7 @@ def _refined(
     components = project_off(basis, design.dot(directions, features))
     left, lengths, rotation = np.linalg.svd(components, full_matrices=False)
     keep = lengths > _rank_tolerance(design, roundings, features)
-    return _signed((directions @ rotation.T)[:, keep], (left * lengths)[:, keep], features, design.shape[1])
+    return _apply_signs((directions @ rotation.T)[:, keep], (left * lengths)[:, keep], features, design.shape[1])
 
 
 def _right_vectors(design: Design, workers: Workers, basis: Floats, count: int, features: Indices) -> Floats:

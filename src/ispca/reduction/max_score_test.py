@@ -114,7 +114,7 @@ class MaxScoreTest:
         usual = sum(start < USUAL_PERMUTATIONS for start, _ in self._pieces)
         return max(usual, budget // (8 * self._design.shape[1]))
 
-    def _permuted(self, pieces: Sequence[int], workers: Workers) -> list[Vectors]:
+    def _permute(self, pieces: Sequence[int], workers: Workers) -> list[Vectors]:
         missing = [piece for piece in pieces if piece not in self._kept]
         borders = [self._pieces[piece] for piece in missing]
         drawn: Sequence[Vectors]
@@ -152,7 +152,7 @@ class MaxScoreTest:
                     self._design,
                     workers,
                     state,
-                    self._permuted([piece], workers),
+                    self._permute([piece], workers),
                     [size],
                     tally.score,
                     rivals,
@@ -173,7 +173,7 @@ class MaxScoreTest:
         for batch in self._permutations.batches(
             self._n_columns, self._rule.first_pass, clear, len(self._reach), self._width
         ):
-            permuted = self._permuted(batch, workers)
+            permuted = self._permute(batch, workers)
             self._keep(batch, permuted)
             overlaps = [_overlap(components, piece) for piece in permuted]
             exceeds, reached = self._fresh(state, workers, batch, permuted, overlaps, tally.score)
@@ -224,7 +224,7 @@ class MaxScoreTest:
         newest = state.basis[:, -1]
 
         def note(piece: int) -> None:
-            [overlap] = _overlap(newest[:, None], self._permuted([piece], workers)[0])
+            [overlap] = _overlap(newest[:, None], self._permute([piece], workers)[0])
             self._overlaps[piece].append(overlap)
             self._reach[piece] += fraction * np.abs(overlap).max() + TIE
 

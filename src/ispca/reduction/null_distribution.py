@@ -70,7 +70,7 @@ def permuted_responses(
     With covariates in the basis, permuting the residuals of the null model and adjusting them again is the method
     of Freedman and Lane.
     """
-    vectors = permutations.permuted(exchange.contributions(columns), pieces, workers)
+    vectors = permutations.permute_columns(exchange.contributions(columns), pieces, workers)
     basis = exchange.basis(basis)
 
     def adjust(piece: Floats) -> Floats:
@@ -130,4 +130,4 @@ def whole_responses(
     """
     if start.shape[1] or exchange.factor is not None:
         return permuted_responses(permutations, columns, pieces, exchange, start, workers)
-    return permutations.permuted(columns, pieces, workers)
+    return permutations.permute_columns(columns, pieces, workers)

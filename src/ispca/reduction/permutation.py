@@ -197,11 +197,11 @@ class Permutations:
     def indices(self, start: int, stop: int) -> Indices:
         """Return some of the permutations, one per row."""
         key = (self.seed, self.n_samples, start, stop)
-        reuse = self.reuse if self._stored(stop) else None
+        reuse = self.reuse if self._is_shared(stop) else None
         named = ("permutations", key, None if self.exchange is None else self.exchange.key)
         return find_or_make(reuse, None, named, lambda: draw_permutations(*key, self.exchange, self._recent))
 
-    def _stored(self, stop: int) -> bool:
+    def _is_shared(self, stop: int) -> bool:
         """Return whether other fits find permutations again: only what fits into memory."""
         return self.reuse is not None and 8 * self.n_samples * stop <= self.memory_budget
 
@@ -213,7 +213,7 @@ class Permutations:
         def permute(piece: tuple[int, int]) -> PermutedClasses:
             start, stop = piece
             orders: Iterable[Indices]
-            if self._stored(stop):
+            if self._is_shared(stop):
                 orders = [self.indices(start, stop)]
             else:
                 orders = drawn_parts(self.seed, self.n_samples, start, stop, self.exchange, self._recent)
@@ -222,7 +222,9 @@ class Permutations:
         size = sum(stop - start for start, stop in pieces) * self.n_samples
         return workers.map(permute, pieces, 20.0 * size)
 
-    def permuted(self, columns: Floats, pieces: Sequence[tuple[int, int]], workers: Workers) -> list[Floats]:
+    def permute_columns(
+        self, columns: Floats, pieces: Sequence[tuple[int, int]], workers: Workers
+    ) -> list[Floats]:
         """Return for each piece the permuted columns, (n, C * size), those of one column together."""
 
         def permute(piece: tuple[int, int]) -> Floats:

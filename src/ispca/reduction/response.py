@@ -181,7 +181,7 @@ def _response(target: AdjustedTarget) -> Response:
         )
     return Response(
         target.family,
-        _unit_length(_scaled(_pearson(null, target.sample_weight))),
+        _unit_length(_scale(_pearson(null, target.sample_weight))),
         *named,
         target,
         total_weights(target.sample_weight, null.weights),
@@ -255,11 +255,11 @@ def _warn_about_classes(y: Any) -> None:
 
 
 def _unit(columns: Floats) -> Floats:
-    centered = _scaled(columns)
+    centered = _scale(columns)
     return _unit_length(centered - centered.mean(axis=0))
 
 
-def _scaled(columns: Floats) -> Floats:
+def _scale(columns: Floats) -> Floats:
     """Return the columns with a largest value of 1, so that squares neither overflow nor vanish."""
     scaled: Floats = columns / np.abs(columns).max(axis=0)
     return scaled

@@ -165,15 +165,15 @@ class ProductStatistic(Statistic):
         return np.round(scores, SCORE_DECIMALS)
 
     def exceedances(self, permutations: Indices, features: Indices, levels: Floats, workers: Workers) -> Indices:
-        vectors = self._permuted(permutations)
+        vectors = self._permute(permutations)
         return self._design.score_exceedances(vectors, self.n_columns, levels, self._multiplier, workers, features)
 
     def maxima(self, permutations: Indices, workers: Workers) -> Floats:
-        [largest], _ = self._design.score_maxima([self._permuted(permutations)], self._multiplier, workers)
+        [largest], _ = self._design.score_maxima([self._permute(permutations)], self._multiplier, workers)
         maxima: Floats = largest.reshape(self.n_columns, -1).max(axis=0)
         return maxima
 
-    def _permuted(self, permutations: Indices) -> Floats:
+    def _permute(self, permutations: Indices) -> Floats:
         return np.take(self._columns.T, permutations, axis=1).reshape(-1, permutations.shape[1]).T
 
 
@@ -197,7 +197,7 @@ class AdjustedStatistic(ProductStatistic):
     def comparable_scores(self, workers: Workers) -> Floats:
         return self._tested
 
-    def _permuted(self, permutations: Indices) -> Floats:
+    def _permute(self, permutations: Indices) -> Floats:
         exchanged = np.take(self._exchange.contributions(self._columns).T, permutations, axis=1)
         vectors = exchanged.reshape(-1, permutations.shape[1]).T
         return adjusted_vectors(vectors, self._exchange, self._start)

@@ -177,7 +177,7 @@ class _SingleThreadedBlas:
         with self._lock:
             return self._n_threads if self._running else available_threads()
 
-    def forked(self) -> None:
+    def reset_after_fork(self) -> None:
         """Reset in a forked process, in which the fits of other threads do not continue."""
         self._lock = Lock()
         if self._running:
@@ -187,7 +187,7 @@ class _SingleThreadedBlas:
 
 _single_threaded_blas = _SingleThreadedBlas()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_single_threaded_blas.forked)
+    os.register_at_fork(after_in_child=_single_threaded_blas.reset_after_fork)
 
 
 def available_threads() -> int:

@@ -83,7 +83,7 @@ def _search_column(
     products = state.products[features, column]
     best_score, best = -1.0, np.empty(0)
     # From the smallest subset to the largest, so that a tie goes to the lower threshold.
-    for score, direction in _scored(design, workers, state, features, products, sizes):
+    for score, direction in _score_subsets(design, workers, state, features, products, sizes):
         if score >= best_score - TIE:
             best_score, best = score, direction
     features = features[: len(best)]
@@ -101,7 +101,7 @@ def threshold_path(
     features, sizes = _subsets(scores[:, column], settings)
     if not len(features):
         return features, np.empty(0), np.empty(0)
-    found = _scored(design, workers, state, features, state.products[features, column], sizes)
+    found = _score_subsets(design, workers, state, features, state.products[features, column], sizes)
     return sizes, scores[features[sizes - 1], column], np.array([score for score, _ in found])
 
 
@@ -111,7 +111,7 @@ def _subsets(scores: Floats, settings: SearchSettings) -> tuple[Indices, Indices
     return features, subset_sizes(scores[features], settings.n_thresholds)
 
 
-def _scored(
+def _score_subsets(
     design: Design, workers: Workers, state: Deflation, features: Indices, products: Floats, sizes: Indices
 ) -> Iterator[tuple[float, Floats]]:
     """Yield score and direction of the first component of each nested subset, smallest first."""

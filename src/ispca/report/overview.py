@@ -200,7 +200,7 @@ def _missing_fact(inputs: Inputs) -> str:
 
 
 def _class_table(inputs: Inputs) -> dict[str, Any]:
-    counts = np.bincount(inputs.codes, minlength=len(inputs.labels)).tolist()
+    counts = inputs.class_sizes
     pairs = list(zip(inputs.labels, counts, strict=True))[:LISTED]
     rows: list[list[Any]] = [
         [label, often, number(100 * often / max(sum(counts), 1), 3)] for label, often in pairs

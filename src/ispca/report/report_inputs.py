@@ -165,6 +165,12 @@ class Inputs:
         place = {label: code for code, label in enumerate(np.asarray(self.classes).tolist())}
         return np.array([place[label] for label in np.asarray(self.y).tolist()], dtype=np.intp)
 
+    @cached_property
+    def class_sizes(self) -> list[int]:
+        """The number of samples of each class."""
+        sizes: list[int] = np.bincount(self.codes, minlength=len(self.labels)).tolist()
+        return sizes
+
     @property
     def positive(self) -> str | None:
         """The label of the positive one of two classes, or None."""

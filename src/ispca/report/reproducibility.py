@@ -68,8 +68,7 @@ def _data(inputs: Inputs) -> list[str]:
         f"{count(len(inputs.samples), 'sample')}"
     )
     if inputs.classes is not None:
-        sizes = np.bincount(inputs.codes, minlength=len(inputs.labels)).tolist()
-        parts = [f"{n} {label}" for n, label in zip(sizes, inputs.labels, strict=True)][:10]
+        parts = [f"{n} {label}" for n, label in zip(inputs.class_sizes, inputs.labels, strict=True)][:10]
         sentence += f" ({', '.join(parts)})"
     elif inputs.target.timed and inputs.y is not None:
         sentence += f" with {count(int(inputs.y['event'].sum()), 'event')}"

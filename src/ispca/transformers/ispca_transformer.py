@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..foundation.arrays import Floats, Mask
 from ..foundation.messages import NoFeatureWarning, notify, p_value_text
-from ..reduction.algorithm import iterate, screened, start_steps
+from ..reduction.algorithm import iterate, start_steps, take_components
 from ..reduction.cross_fitting import Fold, FoldComponents, iterated_components
 from ..reduction.design import Design
 from ..reduction.max_score_test import MaxScoreTest, ResidualTest
@@ -246,7 +246,9 @@ class ISPCA(SupervisedComponents):
         n_features, response = design.shape[1], data.response
         if response is None:
             nothing = np.empty(0, np.intp)
-            return screened(design, threads, nothing, n_supervised=0, n_components=self.n_components, basis=basis)
+            return take_components(
+                design, threads, nothing, n_supervised=0, n_components=self.n_components, basis=basis
+            )
         test, seed = None, None
         if self.alpha is not None:
             kind = MaxScoreTest if self.test == "paper" else ResidualTest

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..foundation.arrays import Floats, Indices, Mask
 from ..foundation.messages import NoFeatureWarning, notify
 from ..reduction import screening
-from ..reduction.algorithm import screened
+from ..reduction.algorithm import take_components
 from ..reduction.cross_fitting import Fold, FoldComponents, screened_components
 from ..reduction.deflation import best_features
 from ..reduction.design import Design
@@ -169,7 +169,9 @@ class SPCA(SupervisedComponents):
         if self.verbose:
             print(f"[SPCA] {len(selected)} of {design.shape[1]} features selected")
         most = self._most_supervised(basis, len(selected))
-        return screened(design, threads, selected, n_supervised=most, n_components=self.n_components, basis=basis)
+        return take_components(
+            design, threads, selected, n_supervised=most, n_components=self.n_components, basis=basis
+        )
 
     def _screen(
         self, data: TrainingData, design: Design, basis: Floats, threads: Workers, reuse: Reuse | None

@@ -53,7 +53,7 @@ def negative_binomial() -> dict:
         "y": rng.poisson(mu * rng.gamma(1.5, 1 / 1.5, size=100)),
         "weights": rng.choice([0.5, 1.0, 2.0], 100),
         "offset": offset,
-        "fixed_scale": fixed(8, 1),
+        "fixed_scale": fixed_scales(8, 1),
     }
 
 
@@ -65,7 +65,7 @@ def cox() -> dict:
     censoring = rng.exponential(25, size=90)
     y = np.empty(90, dtype=[("event", bool), ("time", float)])
     y["event"], y["time"] = survival <= censoring, np.ceil(np.minimum(survival, censoring))
-    return {"model": "cox", "Z": Z, "y": y, "fixed_scale": fixed(8, 1)}
+    return {"model": "cox", "Z": Z, "y": y, "fixed_scale": fixed_scales(8, 1)}
 
 
 def ordinal() -> dict:
@@ -81,11 +81,11 @@ def ordinal() -> dict:
         "y": y,
         "n_classes": 4,
         "weights": weights,
-        "fixed_scale": fixed(8, 1),
+        "fixed_scale": fixed_scales(8, 1),
     }
 
 
-def fixed(K: int, column: int) -> np.ndarray:
+def fixed_scales(K: int, column: int) -> np.ndarray:
     """Return the scales of unpenalized columns: 10 for one of them."""
     scale = np.zeros(K)
     scale[column] = 10.0

@@ -6,7 +6,7 @@ NAMES = ["gaussian", "binomial", "multinomial", "poisson"]
 N_LAMBDAS, RATIO = 60, 0.01
 
 
-def simulated(name):
+def simulate(name):
     """Return X, the target (outputs x samples), the offset and the penalty factors of a problem."""
     rng = np.random.RandomState(sum(map(ord, name)))
     X = rng.normal(size=(70, 90)) * rng.uniform(0.2, 5, 90) + rng.normal(0, 3, 90)

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 
-def simulated(name):
+def simulate(name):
     """Return X, y and the folds of a simulated problem."""
     rng = np.random.RandomState(sum(map(ord, name)))
     if name == "binomial":

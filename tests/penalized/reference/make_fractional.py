@@ -5,14 +5,14 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from fractional_problems import N_LAMBDAS, NAMES, RATIO, simulated
+from fractional_problems import N_LAMBDAS, NAMES, RATIO, simulate
 
 HERE = Path(__file__).parent
 
 
 def solve(name):
     """Return glmnet's numbers; its penalties, for factors with a mean of 1, are converted to ours."""
-    X, outputs, offset, factors = simulated(name)
+    X, outputs, offset, factors = simulate(name)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         np.array([*X.shape, len(outputs)], dtype=np.int32).tofile(folder / "size")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from glmnet_problems import PATH_ONLY, REAL, SIMULATED, family_of, folds_of, simulated
+from glmnet_problems import PATH_ONLY, REAL, SIMULATED, family_of, folds_of, simulate
 
 HERE = Path(__file__).parent
 
@@ -59,7 +59,7 @@ def main():
     """Write all files, or those named."""
     for name in sys.argv[1:] or [*SIMULATED, *PATH_ONLY, *REAL]:
         for penalty in REAL.get(name, ["lasso", "ridge"]):
-            problem = real(name) if name in REAL else simulated(name)
+            problem = real(name) if name in REAL else simulate(name)
             np.savez_compressed(HERE / f"{name}-{penalty}.npz", **solve(*problem, family_of(name), penalty))
             print(name, penalty, flush=True)
 
