@@ -36,14 +36,18 @@ def examine_columns(table: Table, settings: Settings, listener: Listener) -> tup
     if settings.offset is not None:
         name = f"{settings.offset!r} is the logarithm of the exposure"
         notes.append(f"{name}: it is added to the logarithm of the expected count.")
-    confounding = []
-    target = table.target_kind
-    if table.covariates and not target.timed:
-        covariates = table.covariate_columns()
-        confounding = confounding_warnings(covariates, table.target, target.unordered)
+    confounding = find_confounding(table)
     table = replace(table, notes=[*notes, *confounding])
     listener.notes(table.notes)
     return table, confounding
+
+
+def find_confounding(table: Table) -> list[str]:
+    """Refuse covariates that determine the target; return warnings about those that nearly do."""
+    target = table.target_kind
+    if not table.covariates or target.timed:
+        return []
+    return confounding_warnings(table.covariate_columns(), table.target, target.unordered)
 
 
 def _check_features_vary(table: Table) -> None:
@@ -91,21 +95,26 @@ def check_table(
         classes = as_classes(table.target, str(table.kind))
         findings = find_repeated_samples(table.ids.tolist(), table.sheet, classes, table.groups)
     else:
-        findings = check_data(
-            table.X[:, : table.n_features],
-            table.target,
-            str(table.kind),
-            features=labelled_names(table),
-            ids=table.ids.tolist(),
-            sheet=table.sheet,
-            groups=table.groups,
-            n_folds=n_folds or None,
-        )
+        findings = check_in_memory(table, labelled_names(table), n_folds)
         findings = [finding for finding in findings if finding.kind != "scale" or not transform]
     findings += find_substitutes(table.substitutes)
     findings = [_with_advice(finding, table, listener) for finding in findings]
     tell(findings, listener)
     return findings
+
+
+def check_in_memory(table: Table, features: list[str], n_folds: int | None) -> list[Finding]:
+    """Return what the checks of the data find in a table in memory, with these names of its features."""
+    return check_data(
+        table.X[:, : table.n_features],
+        table.target,
+        str(table.kind),
+        features=features,
+        ids=table.ids.tolist(),
+        sheet=table.sheet,
+        groups=table.groups,
+        n_folds=n_folds or None,
+    )
 
 
 def tell(findings: list[Finding], listener: Listener) -> None:
