@@ -1,6 +1,7 @@
 """Stand-ins for fitted selectors, with made-up paths."""
 
 import warnings
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -33,15 +34,20 @@ def path(validated=True, names=FEATURES, costs=None, dropped=""):
     return np.rec.fromarrays(list(columns.values()), names=",".join(columns))
 
 
+@cache
+def submodel_of_noise(size, n_classes):
+    """Return a model of so many features, the same one each time."""
+    X, y = np.random.default_rng(0).normal(size=(40, 4)), np.arange(40) % n_classes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return make_pipeline("passthrough", HorseshoeClassifier(**SHORT).fit(X[:, :size], y))
+
+
 def selector(validated=True, n_features=2, names=FEATURES, costs=None, n_classes=2):
     """Return a selector with this path and suggested size; its submodels are fitted to noise."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 4)), np.arange(40) % n_classes
 
     def submodel(size=n_features):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return make_pipeline("passthrough", HorseshoeClassifier(**SHORT).fit(X[:, :size], y))
+        return submodel_of_noise(size, n_classes)
 
     def panel(size=n_features):
         fractions = FRACTIONS[:size] if validated else np.full(size, np.nan)

@@ -48,11 +48,13 @@ def file(model, tmp_path):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("many", [0, 2, 3])
 @pytest.mark.parametrize("reduction", [ISPCA, SPCA])
-def test_predictions_are_the_same_bit_by_bit(problem, tmp_path, many, reduction):
+def test_predictions_are_the_same_bit_by_bit(problem, model, tmp_path, many, reduction):
     X, y = problem
-    last = HorseshoeClassifier(**SHORT) if many else HorseshoeRegressor(**SHORT)
-    pipeline = make_pipeline(reduction(4, whiten=True, random_state=0), last)
-    pipeline.fit(X, classes(y, many) if many else y)
+    pipeline = model
+    if (many, reduction) != (2, ISPCA):
+        last = HorseshoeClassifier(**SHORT) if many else HorseshoeRegressor(**SHORT)
+        pipeline = make_pipeline(reduction(4, whiten=True, random_state=0), last)
+        pipeline.fit(X, classes(y, many) if many else y)
     save_model(pipeline, tmp_path / "model")
     loaded = load_model(tmp_path / "model")
     Z = pipeline[0].transform(X)

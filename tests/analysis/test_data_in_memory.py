@@ -17,19 +17,24 @@ def adjusted(study):
     return found, columns
 
 
-@pytest.mark.parametrize("role", ["y", "groups", "weights", "covariates"])
-@pytest.mark.parametrize("names", [True, False])
-def test_rows_in_another_order_are_refused_and_the_advice_works(study, role, names):
+@pytest.fixture(scope="module", params=[True, False])
+def in_order(request, study):
+    """Samples with and without names, what describes them in the same order, and the analysis of both."""
     X, describing = study.genes, study.describing.assign(weight=1.0 + np.arange(40))
-    if not names:
+    if not request.param:
         X, describing = X.reset_index(drop=True), describing.reset_index(drop=True)
     given = {"y": describing["state"], "groups": describing["patient"], "weights": describing["weight"]}
     given["covariates"] = describing[["age"]]
+    return X, given, ispca.analyze(X, **given, **FAST)
+
+
+@pytest.mark.parametrize("role", ["y", "groups", "weights", "covariates"])
+def test_rows_in_another_order_are_refused_and_the_advice_works(in_order, role):
+    X, given, expected = in_order
     shuffled = given[role].sample(frac=1, random_state=0)
     with pytest.raises(ValueError, match=rf"Pass {role}.loc\[X.index\] to put its rows in the order of X"):
         ispca.analyze(X, **given | {role: shuffled}, **FAST)
     found = ispca.analyze(X, **given | {role: shuffled.loc[X.index]}, **FAST)
-    expected = ispca.analyze(X, **given, **FAST)
     np.testing.assert_array_equal(found.coefficients["mean"], expected.coefficients["mean"])
 
 

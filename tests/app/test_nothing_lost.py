@@ -13,7 +13,7 @@ import pytest
 
 from app_server import Server, make_client, make_settings, table
 from ispca.app.run_folders import GONE, MARK, TRASH_DAYS, as_found, discard, empty_trash, rebuild
-from ispca.app.store import CANCELLED, DONE, RUNNING, RunStore
+from ispca.app.store import CANCELLED, DONE, RUNNING, RunStore, new_run
 
 pytestmark = [
     pytest.mark.slow,
@@ -131,7 +131,7 @@ def make_database(folder):
     path = folder / "other.sqlite"
     with closing(RunStore(path)) as store:
         for _ in range(50):
-            store.add_run("fit", "x" * 1000, {}, {})
+            store.add_run(new_run("fit", "x" * 1000, {}, {}))
     content = path.read_bytes()
     path.unlink()
     return content

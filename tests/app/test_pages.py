@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from app_server import make_settings
 from ispca.app import pages
 from ispca.app.pages import render
-from ispca.app.store import RunStore, Upload
+from ispca.app.store import RunStore, Upload, new_run
 from ispca.foundation.data_files import FORMATS
 
 HOSTILE = '<script>alert(1)</script>" onload="x'
@@ -47,7 +47,7 @@ def add(store, **changes):
         "options": {"target": HOSTILE},
         "uploads": {"matrix": "a1", "sheet": "b2"},
     }
-    return store.add_run(**(values | changes))
+    return store.add_run(new_run(**(values | changes)))
 
 
 def test_the_list_shows_analyses_and_not_what_belongs_to_them(store, settings):

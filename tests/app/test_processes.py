@@ -17,7 +17,7 @@ from app_server import children_of, make_settings, open_files, processes_of
 from ispca.app import processes
 from ispca.app.processes import PreviewError, Processes
 from ispca.app.run_folders import COMMAND, GONE, MARK, write_mark
-from ispca.app.store import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, RunStore
+from ispca.app.store import CANCELLED, DONE, FAILED, INTERRUPTED, QUEUED, RUNNING, RunStore, new_run
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 WORKER = """
@@ -60,7 +60,7 @@ class Queue:
         self.processes = Processes(settings, store)
 
     def add(self, what=""):
-        run = self.store.add_run("fit", what, {}, {})
+        run = self.store.add_run(new_run("fit", what, {}, {}))
         self.settings.run_folder(run.id).mkdir()
         write_mark(self.settings.run_folder(run.id), run)
         for name in ("what", COMMAND):
@@ -221,7 +221,7 @@ def test_a_stopped_server_interrupts_what_runs_and_keeps_what_waits(check):
 
 def test_a_killed_server_leaves_no_unfinished_results(check, tmp_path):
     store = RunStore(tmp_path / "x.sqlite")
-    run = store.add_run("fit", "x", {}, {})
+    run = store.add_run(new_run("fit", "x", {}, {}))
     store.start(run.id)
     folder = tmp_path / "runs" / run.id
     for name in ("results", "store", ".results.part"):

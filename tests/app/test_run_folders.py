@@ -113,7 +113,7 @@ def test_results_that_an_older_list_calls_running_stay(settings, store, monkeypa
         folder.rename(settings.folder / "moved")
         folder.symlink_to(settings.folder / "moved")
     before = everything(folder)
-    store.insert(run._replace(state=RUNNING, ended=None))
+    store.add_run(run._replace(state=RUNNING, ended=None))
     rebuild(settings, store)
     Processes(settings, store)._sweep(run.id) if store.run(run.id).state == RUNNING else None
     after = everything(folder)

@@ -12,7 +12,7 @@ from contextlib import closing
 
 import pytest
 
-from ispca.app.store import CANCELLED, DONE, QUEUED, RUNNING, RunStore, StoreError
+from ispca.app.store import CANCELLED, DONE, QUEUED, RUNNING, RunStore, StoreError, new_run
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def store(tmp_path):
 
 
 def test_a_run_waits_starts_ends_and_waits_again(store):
-    run = store.add_run("fit", "Zoë's <run>", {"target": "y"}, {"matrix": "m"})
+    run = store.add_run(new_run("fit", "Zoë's <run>", {"target": "y"}, {"matrix": "m"}))
     assert store.run(run.id) == run
     assert store.waiting() == [run.id]
     assert not store.queue(run.id)
@@ -36,8 +36,8 @@ def test_a_run_waits_starts_ends_and_waits_again(store):
 
 
 def test_runs_and_children_come_in_order(store):
-    first, second = (store.add_run("fit", name, {}, {}) for name in "ab")
-    child = store.add_run("predict", "c", {}, {}, parent=first.id)
+    first, second = (store.add_run(new_run("fit", name, {}, {})) for name in "ab")
+    child = store.add_run(new_run("predict", "c", {}, {}, parent=first.id))
     assert [run.id for run in store.runs()] == [child.id, second.id, first.id]
     assert store.children(first.id) == [child]
     assert store.waiting() == [first.id, second.id, child.id]
@@ -48,7 +48,7 @@ def test_runs_and_children_come_in_order(store):
 
 def test_names_are_values_not_queries(store):
     hostile = "x'; DROP TABLE runs; --"
-    run = store.add_run("fit", hostile, {}, {})
+    run = store.add_run(new_run("fit", hostile, {}, {}))
     assert store.run(hostile) is None
     assert store.run(run.id).name == hostile
 
@@ -56,7 +56,7 @@ def test_names_are_values_not_queries(store):
 def test_many_threads_write_at_once(store):
     def work():
         for _ in range(20):
-            run = store.add_run("fit", "x", {}, {})
+            run = store.add_run(new_run("fit", "x", {}, {}))
             store.start(run.id)
             store.end(run.id, CANCELLED)
 
@@ -77,19 +77,19 @@ def test_many_changes_of_a_locked_database_fail_together(store, tmp_path, monkey
         other.execute("BEGIN IMMEDIATE")
         before = time.monotonic()
         with ThreadPoolExecutor(30) as pool:
-            failures = [pool.submit(store.add_run, "fit", "x", {}, {}).exception for _ in range(30)]
+            failures = [pool.submit(store.add_run, new_run("fit", "x", {}, {})).exception for _ in range(30)]
             assert {type(failure()) for failure in failures} == {StoreError}
         assert time.monotonic() - before < 7.5
         other.execute("ROLLBACK")
-    assert store.add_run("fit", "x", {}, {}) in store.runs()
+    assert store.add_run(new_run("fit", "x", {}, {})) in store.runs()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs kill -9")
 def test_what_was_recorded_survives_kill_9(tmp_path):
     code = (
-        "import os, sys; from ispca.app.store import RunStore\n"
+        "import os, sys; from ispca.app.store import RunStore, new_run\n"
         "s = RunStore(sys.argv[1])\n"
-        "for i in range(50): s.add_run('fit', str(i), {}, {})\n"
+        "for i in range(50): s.add_run(new_run('fit', str(i), {}, {}))\n"
         "os.kill(os.getpid(), 9)"
     )
     killed = subprocess.run([sys.executable, "-c", code, str(tmp_path / "x.sqlite")])
@@ -116,5 +116,5 @@ def test_a_database_that_cannot_grow_says_so(store):
     pages = store._rows("PRAGMA page_count")[0][0]
     store._change(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(StoreError, match="full"):
-        store.add_run("fit", "x" * 100_000, {}, {})
+        store.add_run(new_run("fit", "x" * 100_000, {}, {}))
     assert store.runs() == []

@@ -199,7 +199,7 @@ def test_only_unused_uploads_are_deleted(tmp_path):
     settings = make_settings(tmp_path)
     client, store = make_client(settings)
     used, first, second = (upload(client).json()["id"] for _ in range(3))
-    store.add_run("fit", "x", {}, {"matrix": used})
+    store.add_run(new_run("fit", "x", {}, {"matrix": used}))
     delete_unused(settings, store, older_than=60.0)
     assert {upload.id for upload in store.uploads()} == {used, first, second}
     # A page that shows a file keeps it.

@@ -115,7 +115,7 @@ def test_targets_in_matrices(tmp_path, result):
     for name, half in (("data", slice(40)), ("new", slice(40, 80))):
         np.savez(tmp_path / f"{name}.npz", X=data.data[half], y=codes[half], classes=np.array(["a", "b"]))
     out = str(tmp_path / "out")
-    assert main(["fit", str(tmp_path / "data.npz"), "--out", out, *SHORT, "--quiet"]) == 0
+    assert main(["fit", str(tmp_path / "data.npz"), "--out", out, *SHORT, "--cv", "0", "--quiet"]) == 0
     measured = result(out, tmp_path / "new.npz")[0]["evaluation"]
     assert measured["samples"] == 40
     assert measured["confusion"]["classes"] == ["a", "b"]
@@ -125,7 +125,8 @@ def test_targets_in_matrices(tmp_path, result):
 def test_fit_and_test_in_one_go(data, table_of, tmp_path, capsys, result):
     rows, write = table_of
     new = write(tmp_path / "new.csv", rows(50, seed=5))
-    command = ["fit", str(data), "--target", "diagnosis", "--drop", "score", *SHORT, "--format", "json"]
+    command = ["fit", str(data), "--target", "diagnosis", "--drop", "score", *SHORT, "--cv", "2"]
+    command += ["--format", "json"]
     assert main([*command, "--test", str(new), "--out", str(tmp_path / "out")]) == 0
     told = capsys.readouterr()
     assert "Evaluation on 50 samples of new.csv with a known 'diagnosis':" in told.out

@@ -3,6 +3,9 @@
 import csv
 import json
 import re
+import shutil
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +18,17 @@ from ispca.persistence import load_model
 
 TARGET = ["--target", "diagnosis", "--drop", "score"]
 SMALL = ["--components", "3", "--draws", "40", "--format", "markdown"]
+
+
+@pytest.fixture(scope="module")
+def two_folds(table_of, tmp_path_factory):
+    """The folder of an analysis with two folds, which no test may change, and what it printed."""
+    rows, write = table_of
+    folder, printed = tmp_path_factory.mktemp("two_folds"), StringIO()
+    data = write(folder / "data.csv", rows())
+    with redirect_stdout(printed):
+        assert main(["fit", str(data), *TARGET, *SMALL, "--cv", "2", "--out", str(folder / "out"), "--json"]) == 0
+    return folder / "out", json.loads(printed.getvalue())
 
 
 def test_the_answer_comes_first(data, tmp_path, capsys):
@@ -48,7 +62,7 @@ def test_the_answer_comes_first(data, tmp_path, capsys):
 
 
 def test_a_log_says_how_long_it_takes(data, tmp_path, capsys, monkeypatch):
-    command = ["fit", str(data), *TARGET, *SMALL, "--out", str(tmp_path / "out"), "--force"]
+    command = ["fit", str(data), *TARGET, *SMALL, "--cv", "2", "--out", str(tmp_path / "out"), "--force"]
     monkeypatch.setattr(_progress, "SECONDS_WORTH_A_LINE", 0.0)
     assert main(command) == 0
     lines = capsys.readouterr().err.splitlines()
@@ -87,10 +101,8 @@ def test_a_class_too_small_for_the_folds(tmp_path, capsys, n_rare, note, n_held_
     assert (verdict and verdict["n_held_out"]) == n_held_out
 
 
-def test_the_combined_prediction_comes_first(data, tmp_path, capsys):
-    out = tmp_path / "out"
-    assert main(["fit", str(data), *TARGET, *SMALL, "--cv", "2", "--out", str(out), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_the_combined_prediction_comes_first(two_folds):
+    out, found = two_folds
     verdict, alone = found["verdict"], found["verdict"]["components"]
     assert verdict["sentence"].endswith(alone["sentence"])
     assert alone["value"] == pytest.approx(verdict["value"] - alone["difference"])
@@ -106,9 +118,8 @@ def test_the_combined_prediction_comes_first(data, tmp_path, capsys):
     assert alone["sentence"] in report.replace("\\", "")
 
 
-def test_new_samples_are_predicted_by_either(data, tmp_path, capsys):
-    out = tmp_path / "out"
-    assert main(["fit", str(data), *TARGET, *SMALL, "--cv", "2", "--out", str(out), "--quiet"]) == 0
+def test_new_samples_are_predicted_by_either(two_folds, data, tmp_path, capsys):
+    out = shutil.copytree(two_folds[0], tmp_path / "out")
     found = {}
     for options in ((), ("--model", "combined"), ("--model", "components")):
         assert main(["predict", str(out), str(data), *options]) == 0

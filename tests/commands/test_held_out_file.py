@@ -7,7 +7,7 @@ import pytest
 
 from ispca.cli import main
 
-SHORT = ["--components", "3", "--draws", "40", "--cv", "4", "--quiet", "--out"]
+SHORT = ["--components", "3", "--draws", "40", "--cv", "2", "--quiet", "--out"]
 
 
 def read(path):
@@ -23,7 +23,7 @@ def test_each_sample_once_with_its_fold_and_probabilities(data, table_of, tmp_pa
     samples = table_of[0]()[1:]
     assert [(row["id"], row["observed"]) for row in rows] == [(sample[0], sample[2]) for sample in samples]
     folds = np.array([int(row["fold"]) for row in rows])
-    assert np.bincount(folds).tolist() == [0, 10, 10, 10, 10]
+    assert np.bincount(folds).tolist() == [0, 20, 20]
     ill, well = ([float(row[f"p({name})"]) for row in rows] for name in ("ill", "well"))
     np.testing.assert_allclose(np.add(ill, well), 1, atol=1e-6)
     assert [row["prediction"] for row in rows] == np.where(np.greater(ill, well), "ill", "well").tolist()

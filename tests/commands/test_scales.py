@@ -40,7 +40,7 @@ def of_counts(tmp_path_factory):
     X, ill = raw_counts()
     data = write(folder / "counts.csv", X, ill, np.arange(40) * 7 % 31 + 0.5)
     options = ["--target", "state", "--covariates", "age", "--transform", "cpm-log", "--out", str(folder / "out")]
-    assert main(["fit", data, *options, *SHORT, "--quiet"]) == 0
+    assert main(["fit", data, *options, *SHORT, "--cv", "2", "--quiet"]) == 0
     return folder
 
 

@@ -1,15 +1,17 @@
 """A new user opens the report: the summary box first, then the picture, predictions and features, then details."""
 
 import html
+import io
 import re
 import shlex
+from contextlib import chdir, redirect_stdout
 
 import numpy as np
 import pytest
 
 from ispca.cli import main
 from ispca.foundation.data_files import known_as
-from user_files import D, N, Study, table, text, type_in
+from user_files import SHORT, Answer, D, N, Study, table, text
 
 SECTIONS = [
     *("overview", "score_plot", "prediction", "held_out", "external_test", "calibration", "leading_features"),
@@ -44,19 +46,27 @@ def words_of(source):
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", source)).split())
 
 
-@pytest.fixture
-def made(study, capsys):
-    """The report of two files, with a test file, and what the command printed."""
+def write_files():
+    """Write two files and a test file to this folder."""
     hard = hard_study(0)
     hard.write_matrix("matrix.csv")
     hard.write_sheet("sheet.csv")
     hard_study(1).write_table("new.csv")
-    answer = type_in(LINE, capsys)
-    return Page(text("results/report.html")), answer
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder of the report of two files, with a test file, and what the command printed."""
+    folder, printed = tmp_path_factory.mktemp("made"), io.StringIO()
+    with chdir(folder), redirect_stdout(printed):
+        write_files()
+        assert main([*shlex.split(LINE)[1:], *SHORT]) == 0
+    return folder / "results", Answer(printed.getvalue(), "")
 
 
 def test_the_parts_of_a_report(made):
-    page, answer = made
+    folder, answer = made
+    page = Page(text(folder / "report.html"))
     assert list(page.sections) == SECTIONS
     title = f"Predicting tissue from {D} features in {N} samples"
     assert f"<title>{title}</title>" in page.shown
@@ -129,17 +139,18 @@ def check_file(source):
     assert "PNG: savePng" in source
 
 
-def test_the_command_in_the_report_gives_the_same_results(made, user):
-    page, _ = made
+def test_the_command_in_the_report_gives_the_same_results(made, study, user):
+    page = Page(text(made[0] / "report.html"))
     line = re.search(r"ispca fit matrix\.csv .*? --out results", page.sections["reproducibility"])[0]
-    first = text("results/coefficients.csv")
+    write_files()
     user(line.replace("--out results", "--out again"), added=())
-    assert text("again/coefficients.csv") == first
+    assert text("again/coefficients.csv") == text(made[0] / "coefficients.csv")
     assert "--draws 40" in line
 
 
-def test_the_command_names_the_files_of_the_user(made):
+def test_the_command_names_the_files_of_the_user(study):
     """The page stores uploads under safe names."""
+    write_files()
     names = {"matrix.csv": "Counts (final).csv", "sheet.csv": "-patients.csv", "new.csv": "New batch.csv"}
     with known_as(names):
         assert main([*shlex.split(LINE)[1:], "--quiet", "--force"]) == 0

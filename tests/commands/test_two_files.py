@@ -42,7 +42,7 @@ def files(tmp_path, monkeypatch, table_of):
 
 def test_two_files_and_annotation(files, capsys):
     options = ["--samples", "sheet.csv", "--target", "tissue", "--annotation", "genes.csv"]
-    options += ["--label", "Gene Symbol", "--covariates", "age", "--positive", "ill"]
+    options += ["--label", "Gene Symbol", "--covariates", "age", "--positive", "ill", "--cv", "2"]
     assert main(["fit", "matrix.csv", *options, *SHORT]) == 0
     told = capsys.readouterr().err
     assert "ispca: 40 samples of matrix.csv matched with column 'name' of sheet.csv." in told
@@ -80,7 +80,7 @@ def test_the_positive_class_may_be_the_first(data):
 
 
 def test_patterns_on_the_command_line(data, tmp_path, capsys):
-    options = ["--target", "diagnosis", "--features", "gene*", "--drop", "gene2?", *SHORT, "--out"]
+    options = ["--target", "diagnosis", "--features", "gene*", "--drop", "gene2?", *SHORT, "--cv", "0", "--out"]
     assert main(["fit", str(data), *options, str(tmp_path / "out")]) == 0
     told = capsys.readouterr().err
     assert "20 features of 31 chosen by name." in told
@@ -122,7 +122,7 @@ def test_threads_are_limited_and_restored(monkeypatch):
 
 
 def test_threads_do_not_change_the_results(data, tmp_path):
-    options = ["--target", "diagnosis", "--drop", "score", *SHORT, "--quiet", "--out"]
+    options = ["--target", "diagnosis", "--drop", "score", *SHORT, "--cv", "2", "--quiet", "--out"]
     for n_threads in ("1", "2"):
         assert main(["fit", str(data), "--threads", n_threads, *options, str(tmp_path / n_threads)]) == 0
     one, two = (np.genfromtxt(tmp_path / name / "scores.csv", delimiter=",", skip_header=1) for name in "12")

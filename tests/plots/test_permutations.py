@@ -1,5 +1,7 @@
 """Permutation test, threshold path and number of components: against the fit and direct computation."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -21,6 +23,8 @@ from ispca.plots.canvas import ACCENT
 
 from .conftest import fit_reduction
 
+fitted_to_classes = cache(fit_reduction)
+
 
 def p_values(table, steps):
     """Return the p-values of the permutations the fit has done, one per step."""
@@ -36,7 +40,7 @@ def p_values(table, steps):
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_the_null_distribution_gives_the_p_values_of_the_fit(test, n_classes, container):
-    data, reduction = fit_reduction(n_classes, test=test, alpha=0.3)
+    data, reduction = fitted_to_classes(n_classes, test=test, alpha=0.3)
     table = permutation_table(reduction, container(data.data), data.target)
     assert len(reduction.steps_) > 1
     assert p_values(table, reduction.steps_) == [step.p_value for step in reduction.steps_]

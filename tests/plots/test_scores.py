@@ -20,6 +20,7 @@ from ispca.datasets import make_expression
 from ispca.plots import class_style, ellipse_table, plot_pairs, plot_scores, score_table
 
 
+@pytest.fixture(scope="module")
 def cross_fitted():
     data = make_expression(60, 250, signal=1.8, random_state=1)
     return data, ISPCA(5, n_permutations=200, random_state=3, cross_fit=5).fit(data.data, data.target)
@@ -35,8 +36,8 @@ def test_the_table_holds_the_scores(two):
     assert len(pd.DataFrame(table)) == 90
 
 
-def test_training_samples_of_a_cross_fitted_reduction_have_cross_fitted_scores():
-    data, reduction = cross_fitted()
+def test_training_samples_of_a_cross_fitted_reduction_have_cross_fitted_scores(cross_fitted):
+    data, reduction = cross_fitted
     X, y = data.data, data.target
     pipeline = make_pipeline(FunctionTransformer(), reduction)
     for model in (reduction, pipeline):
@@ -52,8 +53,8 @@ def test_training_samples_of_a_cross_fitted_reduction_have_cross_fitted_scores()
 
 
 @pytest.mark.parametrize("chosen", [slice(None, None, -1), slice(1, None)], ids=["another order", "a part"])
-def test_other_samples_of_a_cross_fitted_reduction_have_the_scores_of_the_fit(chosen):
-    data, reduction = cross_fitted()
+def test_other_samples_of_a_cross_fitted_reduction_have_the_scores_of_the_fit(cross_fitted, chosen):
+    data, reduction = cross_fitted
     table = score_table(reduction, data.data[chosen])
     np.testing.assert_array_equal(table["supervised_1"], reduction.transform(data.data[chosen])[:, 0])
     assert "cross_fitted" not in table.dtype.names

@@ -1,14 +1,11 @@
 """Calibration of held-out predictions, checked with scikit-learn, and the results of each split."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 from ispca.report import summarize, to_html
 from ispca.report.charts import chart_layout
-from ispca.validation import compare_with_baselines
 from ispca.validation.calibration import calibration_groups, log_odds, recalibrate
 
 
@@ -70,18 +67,10 @@ def test_groups_hold_all_samples(outcomes):
     assert np.all(np.diff([row["predicted"] for row in rows]) > 0)
 
 
-def compared(model, X, y):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return compare_with_baselines(model, X, y, cv=3, n_jobs=1)
-
-
 @pytest.mark.parametrize("kind", ["two", "four"])
-def test_classes_have_a_plot_and_a_brier_score(request, kind):
-    model, X, y = request.getfixturevalue(kind)
-    y = y.copy()
-    y[:8] = np.roll(y, 5)[:8]
-    summary = summarize(model, X, y, validation=compared(model, X, y))
+def test_classes_have_a_plot_and_a_brier_score(mislabeled, kind):
+    model, X, y, validation = mislabeled(kind)
+    summary = summarize(model, X, y, validation=validation)
     section = summary["calibration"]
     statistics = {row[0]: row[1:] for row in section["tables"][0]["rows"]}
     value, low, high, _ = statistics["Brier score (0 to 1)"]
@@ -92,15 +81,15 @@ def test_classes_have_a_plot_and_a_brier_score(request, kind):
     assert "Figure 1." in to_html(summary)
 
 
-def test_quantities_have_a_slope(quantity):
-    section = summarize(*quantity, validation=compared(*quantity))["calibration"]
+def test_quantities_have_a_slope(quantity, compared):
+    section = summarize(*quantity, validation=compared("quantity"))["calibration"]
     slope, bias = section["tables"][0]["rows"]
     assert slope[2] < slope[1] < slope[3]
     assert bias[2] < bias[1] < bias[3]
 
 
-def test_results_of_each_split(two):
-    validation = compared(*two)
+def test_results_of_each_split(two, compared):
+    validation = compared("two")
     tables = {table["key"]: table for table in summarize(*two, validation=validation)["prediction"]["tables"]}
     rows, labels = tables["splits"]["rows"], [column["label"] for column in tables["splits"]["columns"]]
     assert [row[2] for row in rows] == [len(split.test) for split in validation.splits]

@@ -19,7 +19,7 @@ from ispca.report.contents import SECTIONS
 from ispca.report.report_inputs import Context, check_inputs
 from ispca.targets import CLASSES, QUANTITY
 from ispca.targets.measures import two_digits
-from ispca.validation import compare, compare_with_baselines, verdict
+from ispca.validation import compare, verdict
 
 # Sections on covariates, held-out samples, an external test, survival times, counts and a selection.
 OPTIONAL = ("covariates", "held_out", "external_test", "risk_groups", "calibration", "panel")
@@ -69,14 +69,12 @@ def test_two_fits_of_the_same_give_the_same(two):
     assert to_json(summarize(*two)) == to_json(summarize(*two))
 
 
-def test_cross_validation_is_shown_or_its_absence_stated(two):
+def test_cross_validation_is_shown_or_its_absence_stated(two, compared):
     model, X, y = two
     without = summarize(model, X, y)["prediction"]
     assert not without["measured"]
     assert "compare_with_baselines" in without["text"][0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        validation = compare_with_baselines(model, X, y, cv=2, n_jobs=1)
+    validation = compared("two")
     summary = summarize(model, X, y, validation=validation)
     measured = summary["prediction"]
     assert measured["measured"]

@@ -1,7 +1,5 @@
 """Held-out predictions: confusion matrix, curves with bands, errors linked to the picture; the external test."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -10,29 +8,15 @@ from ispca.report import summarize, to_html, to_markdown
 from ispca.report.charts import chart_layout
 from ispca.report.held_out_predictions import precision_recall_curve, roc_curve
 from ispca.report.report_inputs import Context
-from ispca.validation import compare, compare_with_baselines
-
-
-def comparison(model, X, y, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return compare_with_baselines(model, X, y, cv=2, n_jobs=1, **options)
-
-
-@pytest.fixture(scope="module")
-def measured(two):
-    model, X, y = two
-    noisy = y.copy()
-    noisy[:6] = np.where(noisy[:6] == noisy[0], np.unique(y)[np.unique(y) != noisy[0]][0], noisy[0])
-    return model, X, noisy, comparison(model, X, noisy)
+from ispca.validation import compare
 
 
 def tables_of(section):
     return {table["key"]: table for table in section["tables"]}
 
 
-def test_each_held_out_sample_counts_once(measured):
-    model, X, y, validation = measured
+def test_each_held_out_sample_counts_once(mislabeled):
+    model, X, y, validation = mislabeled("two")
     summary = summarize(model, X, y, validation=validation)
     tables = tables_of(summary["held_out"])
     counts = np.array([row[1:3] for row in tables["confusion"]["rows"]])
@@ -48,8 +32,8 @@ def test_each_held_out_sample_counts_once(measured):
     assert sorted(points) == summary["score_plot"]["misclassified"]
 
 
-def test_rates_of_the_positive_class(measured):
-    model, X, y, validation = measured
+def test_rates_of_the_positive_class(mislabeled):
+    model, X, y, validation = mislabeled("two")
     classes = [str(label) for label in np.unique(y)]
     rows = {}
     for positive in classes:
@@ -78,12 +62,12 @@ def test_curves_agree_with_scikit_learn(seed):
     assert (np.diff(roc.value) >= -1e-12).all()
 
 
-def test_the_charts_stay_inside_their_frames(measured, four):
-    model, X, y, validation = measured
+def test_the_charts_stay_inside_their_frames(mislabeled, four, compared):
+    model, X, y, validation = mislabeled("two")
     charts = summarize(model, X, y, validation=validation)["held_out"]["charts"]
     assert [chart["kind"] for chart in charts] == ["rates", "rates"]
     assert len(charts[0]["curves"]) == 1
-    several = summarize(*four, validation=comparison(*four))["held_out"]["charts"]
+    several = summarize(*four, validation=compared("four"))["held_out"]["charts"]
     assert len(several[0]["curves"]) == 4
     assert "low" not in several[0]["curves"][0]
     for chart in [*charts, *several]:
@@ -95,9 +79,8 @@ def test_the_charts_stay_inside_their_frames(measured, four):
                 assert drawn["top"] <= y <= drawn["bottom"]
 
 
-def test_quantities_have_errors_instead(quantity):
-    model, X, y = quantity
-    section = summarize(model, X, y, validation=comparison(*quantity))["held_out"]
+def test_quantities_have_errors_instead(quantity, compared):
+    section = summarize(*quantity, validation=compared("quantity"))["held_out"]
     rows = section["tables"][0]["rows"]
     assert [abs(row[3]) for row in rows] == sorted((abs(row[3]) for row in rows), reverse=True)
     assert section["charts"][0]["kind"] == "agreement"

@@ -9,15 +9,9 @@ from ispca.report import summarize
 from ispca.validation import compare_with_baselines
 
 
-def compared(model, X, y, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return compare_with_baselines(model, X, y, n_jobs=1, **({"cv": 3} | options))
-
-
-def test_two_classes_start_with_the_held_out_log_odds(two):
+def test_two_classes_start_with_the_held_out_log_odds(two, compared):
     model, _, y = two
-    validation = compared(*two)
+    validation = compared("two")
     plot = summarize(*two, validation=validation)["score_plot"]
     [axis] = plot["predictions"]
     assert axis["label"] == f"log odds of {np.unique(y)[1]} (held out)"
@@ -32,16 +26,16 @@ def test_two_classes_start_with_the_held_out_log_odds(two):
     assert "marked “training”" in text
 
 
-def test_several_classes_start_with_those_that_the_components_separate(four):
+def test_several_classes_start_with_those_that_the_components_separate(four, compared):
     model, _, y = four
-    plot = summarize(*four, validation=compared(*four))["score_plot"]
+    plot = summarize(*four, validation=compared("four"))["score_plot"]
     assert len(plot["predictions"]) == len(np.unique(y)) == 4
     assert plot["predictions"][0]["label"] == f"log odds of {model[0].steps_[0].target_class} (held out)"
     assert plot["first"] == [len(plot["components"]), len(plot["components"]) + 1]
 
 
-def test_quantities(quantity):
-    validation = compared(*quantity)
+def test_quantities(quantity, compared):
+    validation = compared("quantity")
     plot = summarize(*quantity, validation=validation, target_name="dose")["score_plot"]
     [axis] = plot["predictions"]
     assert axis["label"] == "predicted dose (held out)"
@@ -50,7 +44,10 @@ def test_quantities(quantity):
 
 
 def test_samples_that_were_never_held_out_have_no_place(two):
-    plot = summarize(*two, validation=compared(*two, cv=[(np.arange(20), np.arange(20, 48))]))["score_plot"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        validation = compare_with_baselines(*two, cv=[(np.arange(20), np.arange(20, 48))], n_jobs=1)
+    plot = summarize(*two, validation=validation)["score_plot"]
     values = plot["predictions"][0]["values"]
     assert values[:20] == [None] * 20
     assert None not in values[20:]

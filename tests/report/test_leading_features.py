@@ -118,9 +118,8 @@ def test_the_heatmap_orders_and_annotates_samples(which, request):
 
 
 def test_positions_of_spectra(two):
-    _, X, y = two
+    (reduction, _), X, y = two
     names = [f"{4000 - 2.5 * j:g}" for j in range(60)]
-    reduction = ISPCA(1, n_permutations=100, random_state=0).fit(X, y)
     assert summarize(reduction, X, y, feature_names=names)["features"]["positions"] == [
         float(name) for name in names
     ]

@@ -1,22 +1,18 @@
 """The methods paragraph names what was done, with the settings and versions of this very fit."""
 
 import html
-import warnings
 from dataclasses import replace
 from importlib.metadata import version
 
 from ispca import SPCA
 from ispca.report import summarize, to_html, to_markdown
 from ispca.report.report_inputs import Context
-from ispca.validation import compare_with_baselines
 from ispca.validation.baseline_comparison import BASE_RATE, COMBINED, COMPONENTS
 
 
-def test_it_states_data_settings_validation_and_versions(two):
+def test_it_states_data_settings_validation_and_versions(two, compared):
     model, X, y = two
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        validation = compare_with_baselines(model, X, y, cv=2, n_jobs=1)
+    validation = compared("two")
     summary = summarize(
         model, X, y, validation=validation, context=Context(target_name="diagnosis", transform="log2")
     )

@@ -44,7 +44,7 @@ def survival():
     data = make_survival(100, 40, signal=2.0, random_state=0)
     X, y = with_covariates(data), data.target
     model = quietly(pipeline(HorseshoeSurvival).fit, X, y)
-    return model, X, y, quietly(compare_with_baselines, model, X, y, cv=4, n_jobs=1)
+    return model, X, y, quietly(compare_with_baselines, model, X, y, cv=3, n_jobs=1)
 
 
 @pytest.fixture(scope="module")

@@ -88,9 +88,8 @@ def test_groups_join_either_sign_and_leave_others_alone():
 
 
 def test_labels_stand_before_the_names(two):
-    _, X, y = two
+    (reduction, _), X, y = two
     symbols = [f"SYM{j}" if j % 2 else "" for j in range(X.shape[1])]
-    reduction = ISPCA(1, n_permutations=100, random_state=0).fit(X, y)
     context = Context(annotation={"Gene Symbol": symbols}, label="Gene Symbol")
     plain = [int(row[1]) for row in summarize(reduction, X, y)["features"]["tables"][0]["rows"]]
     names = [row[1] for row in summarize(reduction, X, y, context=context)["features"]["tables"][0]["rows"]]

@@ -99,20 +99,26 @@ def check_table(
         classes = as_classes(table.target, str(table.kind))
         findings = find_repeated_samples(table.ids.tolist(), table.sheet, classes, table.groups)
     else:
-        findings = check_data(
-            table.X[:, : table.n_features],
-            table.target,
-            str(table.kind),
-            features=labelled_names(table),
-            ids=table.ids.tolist(),
-            sheet=table.sheet,
-            groups=table.groups,
-        )
+        findings = check_in_memory(table, labelled_names(table))
         findings = [finding for finding in findings if finding.kind != "scale" or not transform]
     findings = [*few, *findings, *find_substitutes(table.substitutes)]
     findings = [_with_advice(finding, table, listener) for finding in findings]
     tell(findings, listener)
     return findings
+
+
+def check_in_memory(table: Table, features: list[str], n_folds: int | None = None) -> list[Finding]:
+    """Return what the checks of the data find in a table in memory, with these names of its features."""
+    return check_data(
+        table.X[:, : table.n_features],
+        table.target,
+        str(table.kind),
+        features=features,
+        ids=table.ids.tolist(),
+        sheet=table.sheet,
+        groups=table.groups,
+        n_folds=n_folds or None,
+    )
 
 
 def tell(findings: list[Finding], listener: Listener) -> None:

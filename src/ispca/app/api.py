@@ -167,7 +167,7 @@ class Api:
             for role, path in sources.items():
                 _place(path, folder / files[role])
             (folder / run_folders.COMMAND).write_text(json.dumps(command, default=str), encoding="utf-8")
-            self._store.insert(run)
+            self._store.add_run(run)
         except BaseException:
             atomic.remove(folder)
             raise

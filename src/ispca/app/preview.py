@@ -17,8 +17,7 @@ import numpy as np
 
 from ..analysis.column_roles import candidates, features_seem_in_rows
 from ..analysis.data_file import own_columns, read_described
-from ..analysis.table_checks import check_covariates
-from ..data_checks import check_data
+from ..analysis.table_checks import check_covariates, check_in_memory
 from ..data_checks.findings import find_substitutes
 from ..foundation.data_files import BY_SUFFIX
 from ..foundation.messages import InputError
@@ -68,32 +67,20 @@ def describe_target(table: Table, found: Mapping[str, Any], given: Mapping[str, 
     changed: dict[str, Any] = {"target": described, "samples": table.X.shape[0], "features": table.n_features}
     return changed | {
         "notes": [in_page_words(note) for note in table.notes],
-        "warnings": [*found["warnings"], *_confounding(table), *_findings(table, given)],
+        "warnings": [*found["warnings"], *_warnings(table, given)],
         "seconds": estimate_seconds(changed, given),
     }
 
 
-def _confounding(table: Table) -> list[dict[str, str]]:
-    """Refuse covariates that determine the target, as the run does; return a warning if they nearly do."""
-    found = [] if table.in_blocks else check_covariates(table)
-    return [{"kind": "confounding", "sentence": sentence} for sentence in found]
-
-
-def _findings(table: Table, given: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return what the checks of the data find, unless they would take too long."""
+def _warnings(table: Table, given: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return what the checks of the data find as in a run, unless they would take too long."""
+    confounding = [{"kind": "confounding", "sentence": sentence} for sentence in check_covariates(table)]
     findings = find_substitutes(table.substitutes)
-    if not table.in_blocks and table.X.shape[0] * table.X.shape[1] <= MOST_CHECKED:
-        findings += check_data(
-            table.X[:, : table.n_features],
-            table.target,
-            str(table.kind),
-            features=table.features[: table.n_features].tolist(),
-            ids=table.ids.tolist(),
-            sheet=table.sheet,
-            groups=table.groups,
-            n_folds=given.get("cv", FOLDS) or None,
-        )
-    return [{"kind": kind, "sentence": in_page_words(sentence)} for kind, sentence, *_ in findings]
+    if table.X.shape[0] * table.X.shape[1] <= MOST_CHECKED:
+        names = table.features[: table.n_features].tolist()
+        findings += check_in_memory(table, names, given.get("cv", FOLDS))
+    found = [{"kind": kind, "sentence": in_page_words(sentence)} for kind, sentence, *_ in findings]
+    return confounding + found
 
 
 def estimate_seconds(found: Mapping[str, Any], given: Mapping[str, Any]) -> float:

@@ -112,7 +112,8 @@ def _list_again(store: RunStore, folder: Path, run: Run, listed: Run | None) -> 
     elif run.state in ACTIVE and listed is None:
         run = run._replace(state=INTERRUPTED, message=RESTARTED)
     if listed is None:
-        return store.insert(run)
+        store.add_run(run)
+        return None
     if run.ended is not None and run.ended > (listed.ended or 0):
         end = {name: getattr(run, name) for name in ("state", "exit_code", "message", "verdict", "ended")}
         store.end(run.id, **end)

@@ -195,15 +195,11 @@ class RunStore:
         used = {id for run in self.runs() for id in run.uploads.values()}
         return [upload for upload in self.uploads() if upload.id not in used]
 
-    def add_run(self, *values: Any, **named: Any) -> Run:
-        """Record a run that waits for its turn; see :func:`new_run`."""
-        self.insert(run := new_run(*values, **named))
-        return run
-
-    def insert(self, run: Run) -> None:
-        """Record a run as it is."""
+    def add_run(self, run: Run) -> Run:
+        """Record a run as it is, and return it."""
         values = (*run[:-2], json.dumps(run.options), json.dumps(run.uploads))
         self._change(f"INSERT INTO runs VALUES ({', '.join('?' * len(values))})", values)
+        return run
 
     def run(self, id: str) -> Run | None:
         """Return a run, or None if there is none of this name."""

@@ -103,7 +103,12 @@ class BagFit:
     def __call__(self, estimator: Pipeline, train: Samples, test: Samples, target: Target) -> Bag:
         """Fit a pipeline of a reduction, and perhaps a model, to the samples of a bag."""
         reduction, *models = (step for _, step in estimator.steps)
-        most = max(1, int(COMPONENTS_PER_SAMPLE * len(train.y)) - SPARE - len(() if reduction.adjust is None else reduction.adjust))
+        most = max(
+            1,
+            int(COMPONENTS_PER_SAMPLE * len(train.y))
+            - SPARE
+            - len(() if reduction.adjust is None else reduction.adjust),
+        )
         if reduction.n_components is not None:
             reduction.set_params(n_components=min(reduction.n_components, most))
         with warnings.catch_warnings():

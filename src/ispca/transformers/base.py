@@ -170,10 +170,14 @@ class SupervisedComponents(LinearProjection):
             if self.verbose and isinstance(X, ColumnSource) and not isinstance(X, DeviceArray):
                 print(f"[{type(self).__name__}] read X {reading_text(source)}")
             if isinstance(X, DeviceArray):
-                for name in FOLLOWING:
-                    if hasattr(self, name):
-                        setattr(self, name, like(X.X, getattr(self, name)))
+                self._move_to(X)
             return as_output(Z, X)
+
+    def _move_to(self, X: DeviceArray) -> None:
+        """Move large results to where X is."""
+        for name in FOLLOWING:
+            if hasattr(self, name):
+                setattr(self, name, like(X.X, getattr(self, name)))
 
     def _usable(self, design: Design) -> Mask:
         """Return which features may take part."""
