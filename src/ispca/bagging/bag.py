@@ -33,9 +33,9 @@ class Bag:
     Attributes
     ----------
     coordinates, own : ndarray of shape (q, r) and (q, q)
-        The projection of the supervised components, in terms of the common features and of the directions.
+        The projection of the supervised components, in terms of common features and directions.
     columns, values, ends : ndarray
-        The supervised directions v: features and their weights, one direction after the other, and where each ends.
+        The supervised directions v: features and their weights, one direction after the other, and their ends.
     decoys : ndarray of shape (n_chosen, 2)
         Permuted features that would have been chosen, as rows of component and feature.
     intercept, coef, own_coef : ndarray of shape (draw, [class]), or None without a model
@@ -52,12 +52,12 @@ class Bag:
     values: Floats
     ends: Indices
     decoys: Indices
-    intercept: Floats | None = None
-    coef: Floats | None = None
-    own_coef: Floats | None = None
-    extra: Floats | None = None
-    log_rates: Floats | None = None
-    log_hazard: Floats | None = None
+    intercept: Any = None
+    coef: Any = None
+    own_coef: Any = None
+    extra: Any = None
+    log_rates: Any = None
+    log_hazard: Any = None
 
     def __post_init__(self) -> None:
         # Empty arrays have lost type and shape in a file.
@@ -133,7 +133,7 @@ class BagFit:
             # Scores of the bag are relative to its own mean.
             shift = np.asarray(reduction.projection_) @ ((self.mean - reduction.mean_) / reduction.scale_)
             extra = getattr(posterior, FAMILIES[posterior.family].extra or "", None)
-            hazards = self._hazards(posterior, Z, train) if target.timed else {}
+            hazards: dict[str, Any] = self._hazards(posterior, Z, train) if target.timed else {}
             bag = replace(
                 bag,
                 intercept=posterior.intercept[0] + coef @ shift,
@@ -171,4 +171,5 @@ def _thinned(posterior: Posterior, n_draws: int) -> Posterior:
     names = ["intercept", "coef"]
     extra = FAMILIES[posterior.family].extra
     names += [extra] if isinstance(getattr(posterior, extra or "", None), np.ndarray) else []
-    return Posterior(posterior.family, **{name: posterior.flat(name)[chosen][None] for name in names})
+    arrays: dict[str, Any] = {name: posterior.flat(name)[chosen][None] for name in names}
+    return Posterior(posterior.family, **arrays)

@@ -51,8 +51,8 @@ class BaggedPosterior(MetaEstimatorMixin, BaseEstimator):
     A model that learns from components takes them for given, so its intervals are too narrow. Here, everything is
     repeated in bootstrap samples of the data, the bags: screening, tests, components and model. Inside a bag, the
     model learns from honest scores (``cross_fit`` and ``shrink_scores`` of the reduction) in one short chain. The
-    draws of all bags together are the bagged posterior (Huggins and Miller, 2019). Each sample is left out of about a
-    third of the bags, whose predictions of it are held-out predictions.
+    draws of all bags together are the bagged posterior (Huggins and Miller, 2019). Each sample is left out of
+    about a third of the bags, whose predictions of it are held-out predictions.
 
     Parameters
     ----------

@@ -171,7 +171,7 @@ def _strata(data: BagData) -> Any:
 
 
 def bag_pipeline(reduction: Any, model: Any, data: BagData) -> Pipeline:
-    """Return the reduction and the model with the settings of a bag: honest scores, given scales, a short chain."""
+    """Return reduction and model with the settings of a bag: honest scores, given scales, a short chain."""
     columns = data.columns
     covariates = np.flatnonzero(columns.adjusted_)
     own = clone(reduction).set_params(
@@ -187,7 +187,7 @@ def bag_pipeline(reduction: Any, model: Any, data: BagData) -> Pipeline:
     )
     if model is None:
         return make_pipeline(own)
-    chain = {"n_chains": 1, "n_warmup": N_WARMUP, "n_draws": N_DRAWS, "retry": False, "n_jobs": 1}
+    chain: dict[str, Any] = {"n_chains": 1, "n_warmup": N_WARMUP, "n_draws": N_DRAWS, "retry": False, "n_jobs": 1}
     if data.target.ordered:
         chain["categories"] = None
     return make_pipeline(own, clone(model).set_params(**chain, random_state=None))

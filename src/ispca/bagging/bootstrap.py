@@ -9,7 +9,7 @@ import numpy as np
 from ..foundation.arrays import Indices
 from ..foundation.splits import Split
 
-# Distinct samples of a class, or samples with an event, that a bag needs: cross-fitting holds each of them out once.
+# Distinct samples of a class, or with an event, that a bag needs: cross-fitting holds each of them out once.
 FEWEST = 2
 # A bag without them is drawn again, this many times at most.
 DRAWS = 1000

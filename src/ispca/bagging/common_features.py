@@ -1,4 +1,4 @@
-"""Linear features in which the components of all bags can be written: projections on the samples, and own directions.
+"""Linear features in which the components of all bags can be written: of the samples, and own directions.
 
 Every component of a bag is linear in the standardized features, with weights in the span of the samples, of the
 directions v of its supervised components, and of the covariates. With one scale for all bags, a single orthonormal
@@ -59,8 +59,8 @@ def sample_basis(X: Any, mean: Floats, scale: Floats, features: Mask, covariates
         return SampleBasis(None, used, covariates)
     if float(X.shape[0]) * X.shape[1] > LARGEST_BASIS:
         raise ValueError(
-            f"Bags of {X.shape[0]:,} samples and {X.shape[1]:,} features need too much memory. Use fewer features, "
-            "or the posterior without bags."
+            f"Bags of {X.shape[0]:,} samples and {X.shape[1]:,} features need too much memory. Use fewer "
+            "features, or the posterior without bags."
         )
     values = X.toarray() if sp.issparse(X) else np.asarray(X)
     standardized = (values - mean) * np.where(features, 1 / scale, 0.0)

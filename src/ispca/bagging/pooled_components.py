@@ -29,7 +29,8 @@ class PooledComponents(LinearProjection):
         ``transform(X)`` is ``((X - mean_) / scale_) @ components_.T``.
     n_components_ : int
         Number of linear features.
-    mean_, scale_, feature_mask_, adjusted_, categories_, fill_values_, n_missing_, n_features_in_, feature_names_in_
+    mean_, scale_, feature_mask_, adjusted_, categories_, fill_values_, n_missing_, n_features_in_,
+    feature_names_in_
         As in ISPCA.
     """
 
@@ -59,7 +60,7 @@ class PooledComponents(LinearProjection):
 
 
 def place_draws(bags: Sequence[Bag]) -> Floats:
-    """Return the coefficients of the linear features: (bag, draw, [class], feature), zero in other bags' directions."""
+    """Return coefficients (bag, draw, [class], linear feature), zero for the directions of other bags."""
     ends = np.cumsum([bag.own_coef.shape[-1] for bag in bags])
     width = bags[0].coef.shape[-1]
     coef = np.zeros((len(bags), *bags[0].coef.shape[:-1], width + ends[-1]))

@@ -15,7 +15,7 @@ from ..models.classifiers import PosteriorClassifier, PosteriorOrdinal
 from ..models.posterior import Posterior, part_of
 from ..models.posterior_predictor import PosteriorModel
 from ..models.regressors import PosteriorCounts, PosteriorRegressor
-from ..models.survival import CumulativeHazard, PosteriorSurvival, thinned
+from ..models.survival import CumulativeHazard, PosteriorSurvival, choose_draws
 from ..targets.mixture_weights import apply_inverse_temperature, fit_inverse_temperature
 from ..targets.quantity import interval_tails
 from ..targets.samples import log_class_probability
@@ -40,9 +40,10 @@ class PooledModel(PosteriorModel):
     def of(cls, bags: Bags, Z: Floats, data: BagData) -> Self:
         """Return the model of the bags; ``Z`` are the linear features of the samples."""
         model, found = cls(), bags.bags
-        arrays = {"intercept": np.stack([bag.intercept for bag in found]), "coef": place_draws(found)}
+        arrays: dict[str, Any] = {"coef": place_draws(found)}
+        arrays["intercept"] = np.stack([bag.intercept for bag in found])
         if found[0].extra is not None:
-            arrays[str(data.family.extra)] = np.stack([np.asarray(bag.extra) for bag in found])
+            arrays[str(data.family.extra)] = np.stack([bag.extra for bag in found])
         model.n_features_in_ = Z.shape[1]
         model.left_out_ = bags.left_out(len(Z))
         model._complete(Posterior(data.family.name, **arrays), found, Z, data)
@@ -151,7 +152,7 @@ class PooledClasses(PooledModel):
         return self.mean_interval(X, level)
 
     def _probabilities(self, Z: Floats) -> Floats:
-        return self.sharpen(super()._probabilities(Z))  # type: ignore[misc]
+        return self.sharpen(super()._probabilities(Z))
 
     def _log_density(self, Z: Floats, y: np.ndarray, offset: Floats | None) -> Floats:
         return log_class_probability(self._probabilities(Z), y)
@@ -213,9 +214,9 @@ class PooledSurvival(PooledModel, PosteriorSurvival):
     def _complete(self, posterior: Posterior, bags: Sequence[Bag], Z: Floats, data: BagData) -> None:
         # The intercepts of the bags move the hazards.
         shift = posterior.flat("intercept")[:, None]
-        rates = np.concatenate([np.asarray(bag.log_rates) for bag in bags]) + shift
-        values = np.concatenate([np.asarray(bag.log_hazard) for bag in bags]) + shift
-        draws = thinned(posterior.n_draws, len(Z))
+        rates = np.concatenate([bag.log_rates for bag in bags]) + shift
+        values = np.concatenate([bag.log_hazard for bag in bags]) + shift
+        draws = choose_draws(posterior.n_draws, len(Z))
         event, time = data.samples.y["event"], data.samples.y["time"]
         starts = interval_starts(event, time, data.samples.sample_weight)
         self.cumulative_hazard_ = CumulativeHazard(np.unique(time[event]), values[draws], draws)
