@@ -184,7 +184,7 @@ class BaggedPosterior(MetaEstimatorMixin, BaseEstimator):
         table = original_coefficients(self.pipeline_)
         names = take_apart(self.pipeline_).names_after_others()
         frequency = dict(zip(names, self.frequency_, strict=True))
-        columns = {name: table[name] for name in table.dtype.names}
+        columns: dict[str, Any] = {name: table[name] for name in table.dtype.names or ()}
         columns["frequency"] = [frequency.get(name, np.nan) for name in table["feature"]]
         return as_table(columns)
 
