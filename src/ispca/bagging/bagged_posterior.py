@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..fitted_parts import take_apart
 from ..fitting.comparison_inputs import resumable_seed
-from ..foundation.arrays import Floats
 from ..foundation.parameters import fit_context
 from ..foundation.result_tables import ResultTable, as_table
 from ..models.base import Horseshoe
@@ -154,7 +153,7 @@ class BaggedPosterior(MetaEstimatorMixin, BaseEstimator):
         Z = np.asarray(components._project(data.samples.X, components.components_))
         model = POOLED[data.target.name].of(bags, Z, data)
         self.pipeline_ = make_pipeline(*before, components, model)
-        self.out_of_bag_ = out_of_bag_table(model, Z, data)
+        self.out_of_bag_ = out_of_bag_table(model, data)
         self.n_supervised_ = np.array([len(bag.ends) for bag in bags.bags])
         self.frequency_ = bags.frequency(len(data.columns.mean_))
         self.n_features_in_ = (before[0] if before else components).n_features_in_
@@ -201,6 +200,7 @@ class BaggedPosterior(MetaEstimatorMixin, BaseEstimator):
     predict_proba = _delegate("predict_proba")
     predict_log_proba = _delegate("predict_log_proba")
     predict_interval = _delegate("predict_interval")
+    predict_set = _delegate("predict_set")
     predict_draws = _delegate("predict_draws")
     predict_survival_function = _delegate("predict_survival_function")
     survival_curves = _delegate("survival_curves")
@@ -210,9 +210,9 @@ class BaggedPosterior(MetaEstimatorMixin, BaseEstimator):
     score = _delegate("score")
 
 
-def out_of_bag_table(model: PooledModel, Z: Floats, data: BagData) -> ResultTable:
+def out_of_bag_table(model: PooledModel, data: BagData) -> ResultTable:
     """Return the predictions of the samples by the bags without them, with the columns of files."""
-    found = model.sharpen(model.out_of_bag(Z, data.samples.offset))
+    found = model.sharpen(model.out_of_bag_)
     if not data.target.has_classes:
         return as_table({"mean": found})
     value = np.where(np.isnan(found[:, 0]), 0, np.nan_to_num(found).argmax(axis=1))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, softmax
 
+from ..families.counts import mean
 from ..families.piecewise_hazard import PiecewiseHazard, interval_starts
-from ..foundation.arrays import Floats, Mask
+from ..foundation.arrays import Floats, Indices, Mask
 from ..models.classifiers import PosteriorClassifier, PosteriorOrdinal
-from ..models.posterior import Posterior, part_of
+from ..models.posterior import BLOCK_NUMBERS, Posterior, part_of
 from ..models.posterior_predictor import PosteriorModel
 from ..models.regressors import PosteriorCounts, PosteriorRegressor
 from ..models.survival import CumulativeHazard, PosteriorSurvival, choose_draws
@@ -21,6 +22,7 @@ from ..targets.quantity import interval_tails
 from ..targets.samples import log_class_probability
 from .bag import Bag
 from .bags import BagData, Bags
+from .conformal import class_p_values, jackknife_interval, prediction_sets
 from .pooled_components import place_draws
 
 
@@ -31,9 +33,17 @@ class PooledModel(PosteriorModel):
     ----------
     left_out_ : ndarray of shape (n_bags, n_samples)
         Which samples each bag left out.
+    observed_, out_of_bag_ : ndarray of shape (n_samples,), the latter with an axis of classes
+        What was observed (numbers of classes), and the mean by the bags that left the sample out.
+    groups_, sample_weight_ : ndarray of shape (n_samples,) or None
+        Numbers of groups, and weights.
     """
 
     left_out_: Mask
+    observed_: np.ndarray
+    out_of_bag_: Floats
+    groups_: Indices | None
+    sample_weight_: Floats | None
     _mean_draws: Callable[[Floats, Floats | None], Floats]  # of Z and offset: samples x draws, or x classes
 
     @classmethod
@@ -53,6 +63,13 @@ class PooledModel(PosteriorModel):
         """Set the posterior, and what follows from it."""
         self.posterior_ = posterior
         self._set_means()
+        samples = data.samples
+        self.observed_ = np.asarray(data.target.observations(data.target.numbers(samples.y)))
+        self.out_of_bag_ = self.out_of_bag(Z, samples.offset)
+        self.groups_ = (
+            None if samples.groups is None else np.unique(samples.groups, return_inverse=True)[1].ravel()
+        )
+        self.sample_weight_ = samples.sample_weight
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Refuse: the draws are those of bags."""
@@ -101,13 +118,13 @@ class PooledModel(PosteriorModel):
         averages: Floats = np.einsum("ib,ib...->i...", weights, means)
         return averages
 
-    def means_without(self, means: Floats) -> Floats:
-        """Return the means of new samples over the bags without each training sample: (n_new, n_samples, ...)."""
-        left_out = self.left_out_.astype(np.float64)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            weights = left_out / left_out.sum(axis=0)
-        averages: Floats = np.einsum("nb...,bi->ni...", means, weights)
-        return averages
+    def means_without(self, Z: Floats, offset: Floats | None = None) -> Iterator[Floats]:
+        """Yield the means of new samples over the bags without each training sample: (n_new, n_samples, ...)."""
+        left_out, means = self.left_out_.astype(np.float64), self.bag_means(Z, offset)
+        weights = left_out / np.maximum(left_out.sum(axis=0), 1.0)
+        rows = max(1, BLOCK_NUMBERS // max(1, weights.shape[1] * means[0, 0].size))
+        for start in range(0, len(means), rows):
+            yield np.einsum("nb...,bi->ni...", means[start : start + rows], weights)
 
 
 class PooledClasses(PooledModel):
@@ -121,14 +138,11 @@ class PooledClasses(PooledModel):
     inverse_temperature_: float
 
     def _complete(self, posterior: Posterior, bags: Sequence[Bag], Z: Floats, data: BagData) -> None:
-        samples, known_classes = data.samples, np.asarray(data.target.classes)
-        self.classes_ = known_classes if data.labels is None else np.asarray(data.labels)
+        self.classes_ = np.asarray(data.target.classes if data.labels is None else data.labels)
         super()._complete(posterior, bags, Z, data)
-        found = self.out_of_bag(Z)
-        known = np.isfinite(found[:, 0])
-        weight = None if samples.sample_weight is None else samples.sample_weight[known]
-        codes = np.searchsorted(known_classes, samples.y[known])
-        self.inverse_temperature_ = fit_inverse_temperature(found[known], codes, weight)
+        known = np.isfinite(self.out_of_bag_[:, 0])
+        weight = None if self.sample_weight_ is None else self.sample_weight_[known]
+        self.inverse_temperature_ = fit_inverse_temperature(self.out_of_bag_[known], self.observed_[known], weight)
 
     def sharpen(self, means: Floats) -> Floats:
         """Return averages of probabilities to the power that fits out-of-bag predictions."""
@@ -150,6 +164,32 @@ class PooledClasses(PooledModel):
             Lower and upper ends.
         """
         return self.mean_interval(X, level)
+
+    def predict_set(self, X: Any, level: float = 0.9) -> Mask:
+        """Return a set of classes for each sample, which contains its class with a given probability.
+
+        Of the samples of each class, about this fraction has its class in the set, and at least ``2 level - 1``
+        whatever the data, if new samples are drawn like the training samples. See the guide on prediction sets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        level : float, default=0.9
+            The probability.
+
+        Returns
+        -------
+        chosen : ndarray of shape (n_samples, n_classes)
+            Which classes are in the set, in the order of ``classes_``.
+        """
+        interval_tails(level)
+        calibration = {"groups": self.groups_, "weights": self.sample_weight_}
+        found = [
+            class_p_values(self.out_of_bag_, self.observed_, without, **calibration)
+            for without in self.means_without(self._check_new(X))
+        ]
+        return prediction_sets(np.concatenate(found), level)
 
     def _probabilities(self, Z: Floats) -> Floats:
         return self.sharpen(super()._probabilities(Z))
@@ -200,12 +240,42 @@ class PooledRegressor(PooledModel, PosteriorRegressor):
     def _mean_draws(self, Z: Floats, offset: Floats | None = None) -> Floats:
         return self.posterior_.linear_predictor(Z)
 
+    def _quantiles(self, Z: Floats, tails: tuple[float, float]) -> Floats:
+        return predictive_interval(self, Z, tails[1] - tails[0])
+
 
 class PooledCounts(PooledModel, PosteriorCounts):
     """Counts."""
 
     def _mean_draws(self, Z: Floats, offset: Floats | None = None) -> Floats:
-        return np.exp(self.posterior_.linear_predictor(Z, offset))
+        return mean(self.posterior_.linear_predictor(Z, offset))
+
+    def predict_interval(self, X: Any, level: float = 0.9, offset: Any = None) -> Floats:
+        """Return the predictive interval, which is calibrated on predictions out of the bag.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        level : float, default=0.9
+            Probability that a new count lies inside.
+        offset : array-like of shape (n_samples,), optional
+            Logarithm of the exposure of each sample, 0 by default.
+
+        Returns
+        -------
+        interval : ndarray of shape (n_samples, 2)
+            Lower and upper ends.
+        """
+        interval_tails(level)
+        Z, offset = self._check_offset(X, offset)
+        dispersion = self.posterior_.extra()
+        extra = 0.0 if dispersion is None else float(np.mean(1 / dispersion))
+
+        def spread(means: Floats) -> Floats:
+            return np.sqrt(np.maximum(means + extra * means**2, 1e-300))
+
+        return np.maximum(predictive_interval(self, Z, level, offset, spread), 0.0)
 
 
 class PooledSurvival(PooledModel, PosteriorSurvival):
@@ -226,6 +296,22 @@ class PooledSurvival(PooledModel, PosteriorSurvival):
 
     def _mean_draws(self, Z: Floats, offset: Floats | None = None) -> Floats:
         return self.posterior_.linear_predictor(Z, offset)
+
+
+def predictive_interval(
+    model: PooledModel,
+    Z: Floats,
+    level: float,
+    offset: Floats | None = None,
+    spread: Callable[[Floats], Floats] | None = None,
+) -> Floats:
+    """Return intervals for new observations, calibrated on those out of the bag; ``spread`` follows from the mean."""
+    left_out, calibration = model.out_of_bag_, {"groups": model.groups_, "weights": model.sample_weight_}
+    found = []
+    for without in model.means_without(Z, offset):
+        scales = None if spread is None else (spread(left_out), spread(without))
+        found.append(jackknife_interval(left_out, model.observed_, without, level, scales, **calibration))
+    return np.concatenate(found)
 
 
 # The model of all bags for each kind of target.
