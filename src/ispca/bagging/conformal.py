@@ -1,18 +1,19 @@
 """Prediction sets and intervals from what the bags without each training sample predict for it and for others.
 
-Bags without training sample i predict this sample and a new one. If a candidate value for the new sample is no more
-surprising than the value of sample i, sample i supports the candidate. Candidates with too little support are left
-out. For classes this is cross-conformal prediction, leaving out one sample, within each class (Vovk 2015; Romano,
-Sesia and Candes 2020); for quantities it is the jackknife+ after bootstrap (Kim, Xu and Barber 2020). If new samples
-are exchangeable with the training samples, both contain the truth with a probability of at least 2 level - 1, for
-any model and distribution and apart from the randomness of the bags, and of about the level in practice.
+Bags without training sample i predict this sample and a new one. If a candidate value for the new sample is no
+more surprising than the value of sample i, sample i supports the candidate. Candidates with too little support
+are left out. For classes this is cross-conformal prediction, leaving out one sample, within each class (Vovk
+2015; Romano, Sesia and Candes 2020); for quantities it is the jackknife+ after bootstrap (Kim, Xu and Barber
+2020). If new samples are exchangeable with the training samples, both contain the truth with a probability of at
+least 2 level - 1, for any model and distribution and apart from the randomness of the bags, and of about the
+level in practice.
 
 Predictions of new samples take n_new x n values, for classes times their number. Each row of the results depends
 only on the same new sample: pass many new samples in blocks of rows.
 
-Samples of a group, such as those of a patient, are not exchangeable. Therefore the samples of a group share a vote,
-and a new sample is taken to belong to a new group (hierarchical conformal prediction, Lee, Barber and Willett 2023).
-Whole groups must be left out of bags. For a new sample of a known group, nothing is guaranteed.
+Samples of a group, such as those of a patient, are not exchangeable. Therefore the samples of a group share a
+vote, and a new sample is taken to belong to a new group (hierarchical conformal prediction, Lee, Barber and
+Willett 2023). Whole groups must be left out of bags. For a new sample of a known group, nothing is guaranteed.
 """
 
 from __future__ import annotations
