@@ -1,10 +1,10 @@
-"""Coverage and size of prediction sets and intervals from bags: ``python -m benchmarks.conformal`` (8 minutes).
+"""Coverage and size of prediction sets and intervals from bags: ``python -m benchmarks.conformal`` (5 minutes).
 
 Rule for the score of classes, fixed before the first run: the probability of a class, and its margin over the
-other classes, must both contain each class as often as the level less two Monte Carlo errors. The smaller mean size of
-sets over all designs wins if it differs by two standard errors, and otherwise the probability, which is simpler.
-Rule for counts, fixed then, too: a scale, or intervals of square roots, deserve a parameter if they cover the
-highest third of counts by at least 0.05 more and are not wider on average.
+other classes, must both contain each class as often as the level less two Monte Carlo errors. The smaller mean
+size of sets over all designs wins if it differs by two standard errors, and otherwise the probability, which is
+simpler. Rule for counts, fixed then, too: a scale, or intervals of square roots, deserve a parameter if they
+cover the highest third of counts by at least 0.05 more and are not wider on average.
 """
 
 import argparse
