@@ -25,7 +25,7 @@ from .data_in_memory import new_table
 from .feature_labels import shown_names
 from .file_names import COEFFICIENTS, FILES, HELD_OUT_FILE, REPORTS, SCORES, model_file
 from .method_comparison import compare_on_table
-from .model_loading import describe_data, load_details, load_predictor
+from .model_loading import describe_data, load_bagged, load_details, load_predictor
 from .new_samples import read_new
 from .notebook_page import notebook_page
 from .panel_selection import feature_places, select_on_table
@@ -76,6 +76,9 @@ class Analysis:
     combined : estimator or None
         The mixture of the model, kernels, the lasso and the base rate, which `predict` and `evaluate` use; None
         without cross-validation.
+    bagged : BaggedPosterior or None
+        The posterior of components and model averaged over bootstrap samples, from which the intervals come; None
+        without bags, where intervals take the components for given.
     unadjusted : ISPCA or None
         The components without adjustment for the covariates.
     confounding : sequence of str
@@ -106,6 +109,7 @@ class Analysis:
     table: Table | None = None
     validation: Comparison | None = None
     combined: Any = None
+    bagged: Any = None
     unadjusted: Any = None
     confounding: Sequence[str] = ()
     posterior_table: Any = None
@@ -235,7 +239,8 @@ class Analysis:
                 check_for_files(settings)
                 table = new_table(X, names, description, targets, y, covariates, offset)
             details, listener = self.details_of(method), Listener()
-            return *predict_table(predictor, details, THE_MODEL, table, settings, listener), listener.heard
+            found = predict_table(predictor, details, THE_MODEL, table, settings, listener, self.bagged)
+            return *found, listener.heard
 
     def _predictor(self, name: str | None) -> tuple[str, Any]:
         """Return the method that predicts, by its name in the cross-validation, and its estimator."""
@@ -395,5 +400,6 @@ def load(folder: Any) -> Analysis:
         tuple(summary.get("notes", ())),
         details,
         combined=combined,
+        bagged=load_bagged(folder),
         model_details=found,
     )

@@ -27,6 +27,7 @@ from .fitting import (
     describe_fit,
     find_unfitted,
     first_answer,
+    fit_bags,
     fit_combined,
     fit_model,
     without_adjustment,
@@ -144,7 +145,8 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
     combined = fit_combined(table, model, validation, settings)
     predictor = model if combined is None else combined
     tested, copies = (None, []) if test is None else evaluate_test(*test, predictor, details, table, listener)
-    posterior = coefficients_by_column(model)
+    bagged = fit_bags(table, pipeline, settings, listener)
+    posterior = coefficients_by_column(model if bagged is None else bagged)
     names = model[0].get_feature_names_out()
     return Analysis(
         settings,
@@ -160,6 +162,7 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
         table=table,
         validation=validation,
         combined=combined,
+        bagged=bagged,
         unadjusted=without_adjustment(table, X, model[0]),
         confounding=confounding,
         posterior_table=posterior,

@@ -8,10 +8,12 @@ from pathlib import Path
 from ..foundation.messages import NO_COMBINED, PREDICTORS, ModelFileError, SettingError
 
 COMBINED_FILE, MODEL = PREDICTORS["combined"], PREDICTORS["components"]
+# The bagged posterior, from which intervals come.
+BAGGED = "bagged.ispca"
 SCORES, LOADINGS, COEFFICIENTS, HELD_OUT_FILE = "scores.csv", "loadings.csv", "coefficients.csv", "held_out.csv"
 REPORTS = {"html": "report.html", "markdown": "report.md", "json": "report.json"}
 # All files that an analysis, a comparison and a selection may write, and that may be overwritten.
-FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, HELD_OUT_FILE, COMBINED_FILE, *REPORTS.values())
+FILES = (MODEL, SCORES, LOADINGS, COEFFICIENTS, HELD_OUT_FILE, COMBINED_FILE, BAGGED, *REPORTS.values())
 COMPARISON, COMPARISON_PLOT = "comparison.csv", "comparison.png"
 COMPARISON_FILES = (COMPARISON, HELD_OUT_FILE, COMPARISON_PLOT)
 PANEL, PANEL_PATH, PANEL_MODEL = "panel.csv", "path.csv", "panel.ispca"

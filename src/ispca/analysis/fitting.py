@@ -10,8 +10,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 
+from ..bagging import BaggedPosterior
 from ..containers.array_api import on_host
 from ..data_checks import Finding
 from ..data_checks.confounding import covariates_checked
@@ -56,6 +57,7 @@ from .settings import METHODS, Settings
 from .table_checks import sample_options
 
 N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
+N_BAGS = 50
 # With more samples, or products of samples in all features, a first answer takes more than about a second; kernels
 # of screened features take much longer than the others.
 MOST_SAMPLES, MOST_PRODUCTS, MOST_SCREENED = 700, 1e10, 300
@@ -122,6 +124,28 @@ def fit_model(table: Table, pipeline: Pipeline, X: Any) -> tuple[Pipeline, np.nd
             pipeline[1].fit(scores, table.target, **options)
     reduction.feature_names_in_ = table.features
     return pipeline, scores
+
+
+def fit_bags(table: Table, pipeline: Pipeline, settings: Settings, listener: Listener) -> BaggedPosterior | None:
+    """Return the bagged posterior of the method, from which intervals come; None without bags."""
+    few = settings.paper or table.in_blocks
+    n_bags = settings.bags if settings.bags is not None else 0 if few else N_BAGS
+    if not n_bags:
+        return None
+    if table.in_blocks:
+        raise SettingError("⟦bags⟧ needs data in memory, but they are read in blocks. ⟦Pass bags=0⟧.")
+    reduction, model = clone(pipeline[0]), clone(pipeline[1])
+    if isinstance(reduction, ISPCA):
+        reduction.set_params(test="residual")
+    bagged = BaggedPosterior(make_pipeline(reduction, model), n_bags=n_bags, random_state=settings.seed)
+    try:
+        bagged.fit(table.X, table.target, **sample_options(table))
+    except ValueError as error:
+        problem = f"The bags could not be fitted, so intervals take the components for given. {error}"
+        listener.note(problem, ConvergenceWarning)
+        return None
+    bagged.pipeline_[0].feature_names_in_ = table.features
+    return bagged
 
 
 def first_answer(table: Table) -> str | None:

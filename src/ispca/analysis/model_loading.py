@@ -13,6 +13,7 @@ from ..foundation.messages import TRANSFORMS
 from ..persistence import ModelFileError, load_model, read_details
 from ..persistence.archive import memory_limit
 from ..readers.table import SampleColumns
+from .file_names import BAGGED
 
 
 class Description(NamedTuple):
@@ -49,6 +50,12 @@ def load_predictor(path: Path, max_bytes: int | None = None) -> Any:
         advice = "Use a model written by ispca fit or one fitted to a data frame."
         raise ModelFileError(f"{path} does not contain feature names.", advice)
     return model
+
+
+def load_bagged(folder: Path, max_bytes: int | None = None) -> Any:
+    """Load the bagged posterior in a folder of results; None if there is none."""
+    path = folder / BAGGED
+    return load_predictor(path, max_bytes) if path.is_file() else None
 
 
 def load_details(path: Path, max_bytes: int | None = None) -> dict[str, Any]:

@@ -26,11 +26,18 @@ from .training_record import KnownSamples, known_samples
 
 
 def predict_table(
-    model: Any, details: Mapping[str, Any], path: Any, table: Table, settings: Settings, listener: Listener
+    model: Any,
+    details: Mapping[str, Any],
+    path: Any,
+    table: Table,
+    settings: Settings,
+    listener: Listener,
+    bagged: Any = None,
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Return sample names and predictions by column, and an evaluation if the target is known.
 
-    ``details`` is what the model file at ``path`` says about the data of the fit.
+    ``details`` is what the model file at ``path`` says about the data of the fit. Intervals come from the bagged
+    posterior of the same fit, if there is one.
     """
     listener.notes([*table.notes, *table.substitutes])
     where = settings.data_name
@@ -41,6 +48,8 @@ def predict_table(
     with waiting("Predicting"):
         model, X = reduce_in_blocks(model, samples.X)
         found = predictions(model, X, offset, positive_class(details))
+        if bagged is not None:
+            found |= interval_columns(bagged, X, offset, found)
         seen = None if known is None else known.seen
         evaluation, notes = evaluate(model, X, table, kept, details, where, seen)
     listener.notes(notes)
@@ -71,6 +80,14 @@ def predictions(
             # The data may be sparse, but the features of a panel are few.
             Z = Z.toarray()
         return dict(last.target.new_columns(last, Z, offset, positive))
+
+
+def interval_columns(bagged: Any, X: Any, offset: np.ndarray | None, found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of intervals and sets around the predictions of the same samples."""
+    parts = take_apart(bagged)
+    Z = np.asarray(parts.model_input(X), dtype=np.float64)
+    columns: dict[str, Any] = parts.model.interval_columns(Z, offset, found)
+    return columns
 
 
 def target_columns(details: Mapping[str, Any]) -> tuple[str, ...]:

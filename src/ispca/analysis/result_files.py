@@ -24,7 +24,7 @@ from ..report import write_report
 from ..report.report_inputs import Context, negative_effects
 from ..validation.baseline_comparison import COMBINED, COMPONENTS
 from .feature_labels import describe_features
-from .file_names import COEFFICIENTS, COMBINED_FILE, HELD_OUT_FILE, LOADINGS, MODEL, REPORTS, SCORES
+from .file_names import BAGGED, COEFFICIENTS, COMBINED_FILE, HELD_OUT_FILE, LOADINGS, MODEL, REPORTS, SCORES
 from .scale_and_missing_values import sample_quartiles
 from .settings import Settings
 from .table_checks import sample_options
@@ -44,7 +44,8 @@ def written_files(analysis: Analysis, format: str) -> tuple[str, ...]:
     """Return the names of the files that are written for an analysis."""
     combined = () if analysis.combined is None else (COMBINED_FILE,)
     held_out = () if analysis.held_out is None else (HELD_OUT_FILE,)
-    return (*combined, MODEL, SCORES, LOADINGS, COEFFICIENTS, *held_out, REPORTS[format])
+    bagged = () if analysis.bagged is None else (BAGGED,)
+    return (*combined, *bagged, MODEL, SCORES, LOADINGS, COEFFICIENTS, *held_out, REPORTS[format])
 
 
 def write_files(folder: Path, analysis: Analysis, format: str, listener: Listener) -> None:
@@ -74,6 +75,8 @@ def write_files(folder: Path, analysis: Analysis, format: str, listener: Listene
     save_model(analysis.model, folder / MODEL, details)
     if analysis.combined is not None:
         save_model(analysis.combined, folder / COMBINED_FILE, analysis.details_of(COMBINED))
+    if analysis.bagged is not None:
+        save_model(analysis.bagged.pipeline_, folder / BAGGED, analysis.details)
     write_analysis_report(analysis, folder / REPORTS[format], format, listener)
 
 

@@ -180,6 +180,13 @@ GROUPS = {
             most=100000,
             repeated=True,
         ),
+        "bags": Option(
+            "bootstrap samples for intervals (default 50; 0: none)",
+            "N",
+            "Bootstrap samples for intervals",
+            form="integer",
+            most=1000,
+        ),
         "permutations": Option(
             "permutations per test (default auto: until it is safe)", "N", form="integer", least=1, auto=True
         ),
@@ -241,6 +248,7 @@ class Settings:
     method: str = "ISPCA"
     components: int | None = None
     draws: int = 1000
+    bags: int | None = None
     permutations: int | str | None = None
     paper: bool = False
     seed: int = 0
@@ -257,6 +265,8 @@ class Settings:
             raise SettingError("⟦offset⟧ is for counts. Add ⟦kind=count⟧.")
         if self.paper and self.method in OWN_METHODS:
             raise SettingError(f"⟦method={self.method}⟧ is not one of the paper's methods.", "⟦Leave out paper⟧.")
+        if self.bags == 1:
+            raise SettingError("⟦bags=1⟧ gives no intervals. Pass at least 2 bags, or 0 for none.")
         if self.cv == 1:
             raise SettingError(
                 "⟦cv=1⟧ leaves nothing to fit. Pass at least 2 folds, or 0 for no cross-validation."

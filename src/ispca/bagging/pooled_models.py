@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -24,6 +24,9 @@ from .bag import Bag
 from .bags import BagData, Bags
 from .conformal import class_p_values, jackknife_interval, prediction_sets
 from .pooled_components import place_draws
+
+# Between the classes of a prediction set.
+SEPARATOR = " | "
 
 
 class PooledModel(PosteriorModel):
@@ -101,6 +104,12 @@ class PooledModel(PosteriorModel):
         draws = (self.sharpen(self._mean_draws(Z[p], part_of(offset, p))) for p in blocks)
         return np.moveaxis(np.concatenate([np.quantile(part, tails, axis=1) for part in draws], axis=1), 0, -1)
 
+    def interval_columns(self, Z: Floats, offset: Floats | None, found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return 90% intervals of the mean by the columns of files; each contains the prediction ``found``."""
+        low, high = self.mean_interval(Z, offset=offset).T
+        mean = np.asarray(found["mean"], dtype=np.float64)
+        return {"mean_q5": np.minimum(low, mean), "mean_q95": np.maximum(high, mean)}
+
     def bag_means(self, Z: Floats, offset: Floats | None = None) -> Floats:
         """Return the mean of each bag: (n_samples, n_bags), or (n_samples, n_bags, n_classes)."""
         n_bags = len(self.left_out_)
@@ -164,6 +173,21 @@ class PooledClasses(PooledModel):
             Lower and upper ends.
         """
         return self.mean_interval(X, level)
+
+    def interval_columns(self, Z: Floats, offset: Floats | None, found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return 90% intervals of the probabilities, and the prediction set with the predicted class."""
+        ends, names = self.mean_interval(Z), [str(label) for label in self.classes_]
+        columns: dict[str, Any] = {}
+        for name in found:
+            if name.startswith("p(") and name[2:-1] in names:
+                low, high = ends[:, names.index(name[2:-1])].T
+                given = np.asarray(found[name], dtype=np.float64)
+                columns |= {f"{name}_q5": np.minimum(low, given), f"{name}_q95": np.maximum(high, given)}
+        chosen = self.predict_set(Z)
+        predicted = [str(label) for label in np.asarray(found["prediction"]).tolist()]
+        chosen |= np.array(names) == np.array(predicted)[:, None]
+        sets = [SEPARATOR.join(name for name, inside in zip(names, row, strict=True) if inside) for row in chosen]
+        return columns | {"prediction_set": np.array(sets, dtype=object)}
 
     def predict_set(self, X: Any, level: float = 0.9) -> Mask:
         """Return a set of classes for each sample, which contains its class with a given probability.
@@ -240,6 +264,10 @@ class PooledRegressor(PooledModel, PosteriorRegressor):
     def _mean_draws(self, Z: Floats, offset: Floats | None = None) -> Floats:
         return self.posterior_.linear_predictor(Z)
 
+    def interval_columns(self, Z: Floats, offset: Floats | None, found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return 90% intervals of the mean and of a new observation; each contains the prediction ``found``."""
+        return super().interval_columns(Z, offset, found) | observation_columns(self.predict_interval(Z), found)
+
     def _quantiles(self, Z: Floats, tails: tuple[float, float]) -> Floats:
         return predictive_interval(self, Z, tails[1] - tails[0])
 
@@ -277,6 +305,11 @@ class PooledCounts(PooledModel, PosteriorCounts):
 
         return np.maximum(predictive_interval(self, Z, level, offset, spread), 0.0)
 
+    def interval_columns(self, Z: Floats, offset: Floats | None, found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return 90% intervals of the mean and of a new count; each contains the prediction ``found``."""
+        interval = self.predict_interval(Z, offset=offset)
+        return super().interval_columns(Z, offset, found) | observation_columns(interval, found)
+
 
 class PooledSurvival(PooledModel, PosteriorSurvival):
     """Survival times; the mean is the linear predictor."""
@@ -297,6 +330,23 @@ class PooledSurvival(PooledModel, PosteriorSurvival):
     def _mean_draws(self, Z: Floats, offset: Floats | None = None) -> Floats:
         return self.posterior_.linear_predictor(Z, offset)
 
+    def interval_columns(self, Z: Floats, offset: Floats | None, found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return 90% intervals of the predicted survival; each contains the prediction ``found``."""
+        columns: dict[str, Any] = {}
+        names = [name for name in found if name.startswith("survival(")]
+        curves = self.survival_curves(Z, [float(name[9:-1]) for name in names], offset=offset)
+        for place, name in enumerate(names):
+            given = np.asarray(found[name], dtype=np.float64)
+            columns[f"{name}_q5"] = np.minimum(curves.lower[:, place], given)
+            columns[f"{name}_q95"] = np.maximum(curves.upper[:, place], given)
+        return columns
+
+
+def observation_columns(interval: Floats, found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a predictive interval by the columns of files."""
+    mean = np.asarray(found["mean"], dtype=np.float64)
+    return {"q5": np.minimum(interval[:, 0], mean), "q95": np.maximum(interval[:, 1], mean)}
+
 
 def predictive_interval(
     model: PooledModel,
@@ -305,7 +355,7 @@ def predictive_interval(
     offset: Floats | None = None,
     spread: Callable[[Floats], Floats] | None = None,
 ) -> Floats:
-    """Return intervals for new observations, calibrated on those out of the bag; ``spread`` follows from the mean."""
+    """Return intervals of new observations, calibrated out of the bag; ``spread`` is a function of the mean."""
     left_out, calibration = model.out_of_bag_, {"groups": model.groups_, "weights": model.sample_weight_}
     found = []
     for without in model.means_without(Z, offset):

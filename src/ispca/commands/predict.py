@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..analysis.file_names import COMBINED_FILE
-from ..analysis.model_loading import describe_data, load_details, load_predictor
+from ..analysis.model_loading import describe_data, load_bagged, load_details, load_predictor
 from ..analysis.new_samples import read_new
 from ..analysis.predictions import predict_table, target_columns
 from ..analysis.settings import Settings
 from ..fitted_parts import take_apart
-from ..foundation.messages import Listener
+from ..foundation.messages import PREDICTORS, Listener
 from ..foundation.result_tables import open_csv, write_table
 from .console import finite
 
@@ -31,7 +31,8 @@ def predict_and_write(
     if predictor is None and path.name == COMBINED_FILE:
         listener.note(BY_BOTH, advice=BY_COMPONENTS)
     table = read_new(settings, names, describe_data(details, path), target_columns(details))
-    columns, evaluation = predict_table(model, details, path, table, settings, listener)
+    bagged = load_bagged(path.parent, settings.memory) if path.name in PREDICTORS.values() else None
+    columns, evaluation = predict_table(model, details, path, table, settings, listener, bagged)
     lines = io.StringIO()
     write_table(lines, columns, zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True))
     text = lines.getvalue()
