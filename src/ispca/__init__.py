@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from .analysis.analysis import Analysis, load
+    from .analysis.analysis import Analysis
+    from .analysis.analysis_loading import load
     from .analysis.analyze import analyze
     from .analysis.settings import Settings
     from .bagging import BaggedPosterior
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 # Loaded when used: all of it takes two seconds, which ``ispca --help`` and ``ispca app`` need not wait for.
 MEMBERS = {
-    "analysis.analysis": ("Analysis", "load"),
+    "analysis.analysis": ("Analysis",),
+    "analysis.analysis_loading": ("load",),
     "analysis.analyze": ("analyze",),
     "analysis.settings": ("Settings",),
     "bagging": ("BaggedPosterior",),

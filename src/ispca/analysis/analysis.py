@@ -16,25 +16,21 @@ from ..foundation.messages import NO_COMBINED, PREDICTORS, Listener, SettingErro
 from ..foundation.output_folder import output_folder
 from ..foundation.progress import silence
 from ..foundation.result_tables import ResultTable, as_table
-from ..persistence import ModelFileError
 from ..readers import Table
 from ..selection import ProjectionSelector
 from ..validation import Comparison
 from ..validation.baseline_comparison import COMBINED, COMPONENTS
 from .data_in_memory import new_table
 from .feature_labels import shown_names
-from .file_names import COEFFICIENTS, FILES, HELD_OUT_FILE, REPORTS, SCORES, model_file
+from .file_names import FILES, REPORTS
 from .method_comparison import compare_on_table
-from .model_loading import describe_data, load_bagged, load_details, load_predictor
+from .model_loading import describe_data
 from .new_samples import read_new
 from .notebook_page import notebook_page
 from .panel_selection import feature_places, select_on_table
 from .predictions import predict_table, target_columns
 from .result_files import (
-    COLUMNS,
-    SUMMARY,
     feature_table,
-    read_results,
     write_analysis_report,
     write_files,
 )
@@ -355,51 +351,3 @@ class Analysis:
 
     def _repr_html_(self) -> str:
         return notebook_page(self)
-
-
-def load(folder: Any) -> Analysis:
-    """Load an analysis that `Analysis.save` or ``ispca fit`` has written.
-
-    Parameters
-    ----------
-    folder : path
-        The folder of the results.
-
-    Returns
-    -------
-    analysis : Analysis
-        With models, tables, verdict, findings, test, notes and settings; it can predict and evaluate. Tables have
-        the six digits of their files. The data, the cross-validation and what needs them (``table``,
-        ``validation``, `report`, `save`, `select`, `compare`) are not restored.
-    """
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise ModelFileError(f"There is no folder {folder}.", "Pass a folder written by ispca fit.")
-    path = model_file(folder, "components")
-    model, details = load_predictor(path), load_details(path)
-    found = {COMPONENTS: details}
-    combined, both = None, model_file(folder)
-    if both != path:
-        combined, found[COMBINED] = load_predictor(both), load_details(both)
-    scores, coefficients = read_results(folder / SCORES, model), read_results(folder / COEFFICIENTS, model)
-    if scores is None or coefficients is None:
-        missing = SCORES if scores is None else COEFFICIENTS
-        raise ModelFileError(f"{folder} contains no {missing}.", "Pass a folder written by ispca fit.")
-    names = model[0].get_feature_names_out()
-    summary = details.pop(SUMMARY, {})
-    findings = [Finding(finding["kind"], finding["sentence"]) for finding in summary.get("findings", ())]
-    return Analysis(
-        Settings(**summary.get("settings", {})),
-        model,
-        as_table({name: scores[name] for name in ("id", *names)}),
-        as_table({name: coefficients[name] for name in COLUMNS}),
-        read_results(folder / HELD_OUT_FILE, model),
-        summary.get("verdict"),
-        tuple(findings),
-        summary.get("test"),
-        tuple(summary.get("notes", ())),
-        details,
-        combined=combined,
-        bagged=load_bagged(folder),
-        model_details=found,
-    )
