@@ -147,7 +147,9 @@ class BaggedPosterior(MetaEstimatorMixin, BaseEstimator):
         parts = check_parts(self.estimator)
         before, X = fit_before(parts, X)
         seed = resumable_seed(self.random_state, self.resume)
-        data = read_data(parts.reduction, parts.model, X, y, sample_weight, offset, groups)
+        given = {"sample_weight": sample_weight, "offset": offset, "groups": groups}
+        given["categories"] = getattr(parts.model, "categories", None)
+        data = read_data(parts.reduction, parts.model.target, X, y, **given)
         bags = run_bags(parts.reduction, parts.model, data, self.n_bags, self.n_jobs, self.resume, seed)
         components = PooledComponents.of(data.columns, bags.basis, bags.bags)
         Z = np.asarray(components._project(data.samples.X, components.components_))
