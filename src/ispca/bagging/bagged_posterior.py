@@ -25,6 +25,7 @@ from ..targets.samples import Prediction
 from .bags import BagData, check_parts, fit_before, read_data, run_bags
 from .pooled_components import PooledComponents
 from .pooled_models import POOLED, PooledModel
+from .stability import Stability, bag_components, summarize
 
 
 def _delegate(name: str) -> Any:
@@ -147,7 +148,9 @@ class BaggedPosterior(MetaEstimatorMixin, BaseEstimator):
         parts = check_parts(self.estimator)
         before, X = fit_before(parts, X)
         seed = resumable_seed(self.random_state, self.resume)
-        data = read_data(parts.reduction, parts.model, X, y, sample_weight, offset, groups)
+        given = {"sample_weight": sample_weight, "offset": offset, "groups": groups}
+        given["categories"] = getattr(parts.model, "categories", None)
+        data = read_data(parts.reduction, parts.model.target, X, y, **given)
         bags = run_bags(parts.reduction, parts.model, data, self.n_bags, self.n_jobs, self.resume, seed)
         components = PooledComponents.of(data.columns, bags.basis, bags.bags)
         Z = np.asarray(components._project(data.samples.X, components.components_))
@@ -156,7 +159,14 @@ class BaggedPosterior(MetaEstimatorMixin, BaseEstimator):
         self.out_of_bag_ = out_of_bag_table(model, data)
         self.n_supervised_ = np.array([len(bag.ends) for bag in bags.bags])
         self.frequency_ = bags.frequency(len(data.columns.mean_))
-        self.n_features_in_ = (before[0] if before else components).n_features_in_
+        self._bag_components = bag_components(bags, data)
+        first = before[0] if before else components
+        self.n_features_in_ = first.n_features_in_
+        if hasattr(first, "feature_names_in_"):
+            self.feature_names_in_ = first.feature_names_in_
+        else:
+            # Of an earlier fit.
+            vars(self).pop("feature_names_in_", None)
         return self
 
     @property
@@ -181,11 +191,32 @@ class BaggedPosterior(MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = original_coefficients(self.pipeline_)
-        names = take_apart(self.pipeline_).names_after_others()
+        names = take_apart(self.pipeline_).reduction_input_names()
         frequency = dict(zip(names, self.frequency_, strict=True))
         columns: dict[str, Any] = {name: table[name] for name in table.dtype.names or ()}
         columns["frequency"] = [frequency.get(name, np.nan) for name in table["feature"]]
         return as_table(columns)
+
+    def stability(self, n_components: int = 2) -> Stability:
+        """Return how often the first supervised components chose each feature, and how similar they are.
+
+        The numbers are those of `ispca.validation.stability`, from the bags of this fit.
+
+        Parameters
+        ----------
+        n_components : int, default=2
+            Number of supervised components to examine, starting with the first.
+
+        Returns
+        -------
+        result : Stability
+            See its ``table`` and ``components``, and `ispca.plots.plot_stability`.
+        """
+        check_is_fitted(self)
+        parts = take_apart(self.pipeline_)
+        names = getattr(parts.reduction, "feature_names_in_", None)
+        names = parts.reduction_input_names() if names is None else names
+        return summarize(self._bag_components, [str(name) for name in names], n_components)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "pipeline_")

@@ -111,13 +111,23 @@ def fit_before(parts: FittedParts, X: Any) -> tuple[list[Any], Any]:
     return steps, X
 
 
-def read_data(reduction: Any, model: Any, X: Any, y: Any, sample_weight: Any, offset: Any, groups: Any) -> BagData:
+def read_data(
+    reduction: Any,
+    target: Target,
+    X: Any,
+    y: Any,
+    *,
+    categories: Any = None,
+    sample_weight: Any = None,
+    offset: Any = None,
+    groups: Any = None,
+) -> BagData:
     """Return the samples as numbers: categories encoded and missing values filled by the means of all samples."""
     if isinstance(X, ColumnSource):
         raise ValueError("Bags need X in memory. Use the posterior without bags for larger data.")
-    target, labels = model.target, None
+    labels = None
     if target.ordered:
-        categories = declared_order(y) if model.categories is None else model.categories
+        categories = declared_order(y) if categories is None else categories
         y, labels = ordinal_target(np.asarray(y), categories)
     plain = {"n_components": 1, "n_supervised": 0, "cross_fit": None, "shrink_scores": False, "verbose": 0}
     columns = clone(reduction).set_params(**plain)
@@ -180,13 +190,13 @@ def bag_pipeline(reduction: Any, model: Any, data: BagData) -> Pipeline:
         missing="error",
         scale=columns.scale_,
         family=data.family.name if reduction.family == "auto" else reduction.family,
-        cross_fit=FOLDS if reduction.cross_fit is None else reduction.cross_fit,
-        shrink_scores=True,
         verbose=0,
         random_state=None,
     )
     if model is None:
-        return make_pipeline(own)
+        # The components do not depend on honest scores, from which only a model learns.
+        return make_pipeline(own.set_params(cross_fit=None, shrink_scores=False))
+    own.set_params(cross_fit=FOLDS if reduction.cross_fit is None else reduction.cross_fit, shrink_scores=True)
     chain: dict[str, Any] = {"n_chains": 1, "n_warmup": N_WARMUP, "n_draws": N_DRAWS, "retry": False, "n_jobs": 1}
     if data.target.ordered:
         chain["categories"] = None

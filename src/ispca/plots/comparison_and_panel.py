@@ -12,6 +12,8 @@ from .canvas import ACCENT, FAINT, INK, SECOND, names_width, new_axes, short_nam
 from .plot_arguments import make_table
 
 UNVALIDATED = "NOT validated: the same samples chose\nand evaluated the features"
+# Features with a higher error rate of the list are drawn in another color.
+LISTED = 0.2
 LABELS = {
     "difference": "difference from the reference in\nheld-out log density per sample",
     "explained": "fraction of the divergence explained",
@@ -106,10 +108,12 @@ def plot_comparison(result: Any, metric: str | None = None, ax: Any = None) -> A
 def plot_stability(result: Any, n_features: int = 25, ax: Any = None) -> Any:
     """Plot the most frequently selected features, with a dashed line at the chance level.
 
+    Bars of features whose ``error_rate`` is above 20% are light.
+
     Parameters
     ----------
     result : Stability
-        Result of `ispca.validation.stability`, whose ``table`` is drawn.
+        Result of `ispca.validation.stability` or `BaggedPosterior.stability`, whose ``table`` is drawn.
     n_features : int, default=25
         Number of bars.
     ax : matplotlib Axes, optional
@@ -123,24 +127,29 @@ def plot_stability(result: Any, n_features: int = 25, ax: Any = None) -> Any:
     names = short_names(shown["feature"])
     ax = new_axes(ax, 6.0 + names_width(names), 1.2 + 0.22 * len(shown))
     positions = np.arange(len(shown))
-    ax.barh(positions, shown["frequency"], color=ACCENT, height=0.7)
+    # Where the error rate is unknown, nothing is said about it.
+    listed = ~(shown["error_rate"] > LISTED)
+    for chosen, color, name in ((listed, ACCENT, "at most"), (~listed, FAINT, "above")):
+        label = f"error rate of the list {name} {LISTED:.0%}" if np.isfinite(shown["error_rate"]).all() else None
+        if chosen.any():
+            ax.barh(positions[chosen], shown["frequency"][chosen], color=color, height=0.7, label=label)
     ax.axvline(result.chance_frequency, color=SECOND, linestyle="--", linewidth=1.5, label="chance")
     ax.set_yticks(positions, names, fontsize=8)
     ax.set_ylim(len(shown) - 0.5, -0.5)
     ax.set_xlim(0, 1)
-    ax.set_xlabel(f"fraction of {result.n_splits} splits in which the feature is selected")
-    lines = [_describe(row, result.n_splits) for row in result.components]
+    ax.set_xlabel(f"fraction of {result.n_bags} bags in which the feature is selected")
+    lines = [_describe(row, result.n_bags) for row in result.components]
     ax.set_title("\n".join(lines), fontsize=9, loc="left", color=INK)
     ax.legend(framealpha=0.9, edgecolor="none", fontsize=8, loc="lower right")
     return ax
 
 
-def _describe(row: Any, n_splits: int) -> str:
+def _describe(row: Any, n_bags: int) -> str:
     """Return how often a component was found and how well its scores agreed."""
-    found = f"supervised_{row['component']}: found in {row['found']} of {n_splits} splits"
+    found = f"supervised_{row['component']}: found in {row['found']} of {n_bags} bags"
     if np.isnan(row["similarity"]):
         return found
-    return f"{found}, correlation between them {row['similarity']:.2f} (chance {row['chance_similarity']:.2f})"
+    return f"{found}, correlation between them {row['similarity']:.2f}"
 
 
 def panel_table(selector: Any) -> ResultTable:
