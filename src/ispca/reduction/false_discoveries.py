@@ -5,8 +5,8 @@ The features that permutations of the target put above a score s estimate how ma
     q(s) = min over s' <= s of  (1 + #{null scores >= s'}) / R  /  #{observed scores >= s'}
 
 This is the procedure of Benjamini and Hochberg for p-values from the null scores of all features together. These
-are finer than 1/R, and right on average over the features even if the scores of some have longer tails than those of
-others, which p-values from a parametric tail are not.
+are finer than 1/R, and right on average over the features even if the scores of some have longer tails than those
+of others, which p-values from a parametric tail are not.
 """
 
 from __future__ import annotations

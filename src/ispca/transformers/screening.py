@@ -14,9 +14,9 @@ from ..foundation.parameters import integer_seed
 from ..inputs import covariates as encoding
 from ..inputs.checks import check_arrays, columns_of, target_array, training_samples
 from ..reduction import screening
-from ..reduction.false_discoveries import q_values
 from ..reduction.deflation import start_basis
 from ..reduction.design import make_design
+from ..reduction.false_discoveries import q_values
 from ..reduction.permutation import Permutations
 from ..reduction.response import (
     FAMILY_CHOICES,
