@@ -1,4 +1,4 @@
-"""p and q of the features of an analysis: those of score_test, with the treatment that the analysis gives the data."""
+"""p and q of the features of an analysis: those of score_test on the data as the analysis treats them."""
 
 import numpy as np
 import pytest

@@ -32,7 +32,7 @@ def test_the_definition(memory):
     rate = [(1 + (null >= s).sum()) / COUNT / (observed >= s).sum() for s in observed]
     expected = [min(1.0, *(r for r, other in zip(rate, observed, strict=True) if other <= s)) for s in observed]
     np.testing.assert_allclose(q_values(statistic, observed, permutations, None), expected, rtol=1e-12)
-    # Benjamini and Hochberg's q-values of p-values from all null scores; one is added where q counts, not where p does.
+    # Benjamini and Hochberg's, of p-values from all null scores, which do not add one to the counts.
     pooled = [np.mean(null >= s) for s in observed]
     np.testing.assert_allclose(
         q_values(statistic, observed, permutations, None), false_discovery_control(pooled), atol=1.01 / COUNT
