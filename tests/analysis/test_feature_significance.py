@@ -1,5 +1,7 @@
 """p and q of the features of an analysis: those of score_test on the data as the analysis treats them."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -54,8 +56,19 @@ def test_groups_and_several_classes(study):
     )
 
 
-def test_none_if_groups_leave_nothing_to_exchange(study):
+def test_the_report_has_those_of_the_table(analysis, tmp_path):
+    found = json.loads(analysis.report(tmp_path / "report.json").read_text())["leading_features"]["tables"][0]
+    labels = [column["label"] for column in found["columns"]]
+    p, q = by_feature(analysis.features, "p"), by_feature(analysis.features, "q")
+    for row in found["rows"]:
+        values = dict(zip(labels, row, strict=True))
+        assert values["p"] == pytest.approx(p[values["Feature"]], rel=5e-3)
+        assert values["q"] == pytest.approx(q[values["Feature"]], rel=5e-3)
+
+
+def test_none_if_groups_leave_nothing_to_exchange(study, tmp_path):
     sizes = np.repeat(np.arange(4), [7, 9, 11, 13])
     found = ispca.analyze(study.genes, sizes % 2 == 0, groups=sizes, method="PCA", **QUICK)
-    assert found.significance is None
     assert np.isnan(found.features["p"]).all()
+    section = json.loads(found.report(tmp_path / "report.json").read_text())["leading_features"]
+    assert not any(column["label"] == "p" for table in section.get("tables", ()) for column in table["columns"])

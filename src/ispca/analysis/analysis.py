@@ -23,7 +23,6 @@ from ..validation import Comparison
 from ..validation.baseline_comparison import COMBINED, COMPONENTS
 from .data_in_memory import new_table
 from .feature_labels import shown_names
-from .feature_significance import FeatureSignificance
 from .file_names import COEFFICIENTS, FILES, HELD_OUT_FILE, REPORTS, SCORES, model_file
 from .method_comparison import compare_on_table
 from .model_loading import describe_data, load_details, load_predictor
@@ -88,8 +87,6 @@ class Analysis:
         The coefficients of the model by column.
     model_details : dict
         Of a loaded analysis: what each model file says.
-    significance : FeatureSignificance or None
-        The p-value and the q-value of each column of the data; None if X is not in memory, or was loaded.
     first_answer : str or None
         How well kernels predict samples that are left out, which is known before any other fit; None without
         cross-validation and for large data.
@@ -114,7 +111,6 @@ class Analysis:
     confounding: Sequence[str] = ()
     posterior_table: Any = None
     model_details: Mapping[str, dict[str, Any]] = field(default_factory=dict)
-    significance: FeatureSignificance | None = None
     first_answer: str | None = None
     values: tuple[str, ...] = ()
 

@@ -164,7 +164,6 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
         unadjusted=without_adjustment(table, X, model[0]),
         confounding=confounding,
         posterior_table=posterior,
-        significance=significance,
         first_answer=first,
     )
 

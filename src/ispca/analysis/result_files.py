@@ -24,7 +24,7 @@ from ..report import write_report
 from ..report.report_inputs import Context, negative_effects
 from ..validation.baseline_comparison import COMBINED, COMPONENTS
 from .feature_labels import describe_features
-from .feature_significance import FeatureSignificance
+from .feature_significance import FeatureSignificance, significance_of_columns
 from .file_names import COEFFICIENTS, COMBINED_FILE, HELD_OUT_FILE, LOADINGS, MODEL, REPORTS, SCORES
 from .scale_and_missing_values import sample_quartiles
 from .settings import Settings
@@ -112,7 +112,7 @@ def write_analysis_report(analysis: Analysis, path: Path, format: str | None, li
         scores=analysis.score_values,
         coefficients=analysis.posterior_table,
         fit_parameters=tuple(sample_options(table)),
-        significance=analysis.significance,
+        significance=significance_of_columns(analysis.coefficients, analysis.n_intercepts, table.features),
         **{name: getattr(analysis, name) for name in found},
     )
     options: dict[str, Any] = {"sample_names": table.ids, "context": context, "format": format}
