@@ -112,3 +112,4 @@ def test_score_test_does_not_depend_on_memory(statistic, memory_budget):
         )
         assert one.p_value == other.p_value
         np.testing.assert_array_equal(one.p_values, other.p_values)
+        np.testing.assert_array_equal(one.q_values, other.q_values)

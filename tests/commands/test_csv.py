@@ -61,7 +61,9 @@ def test_numbers_are_untouched():
     assert [cell(value) for value in values] == expected
     file = io.StringIO()
     write_labelled(file, ["id", "x"], [("a",)], np.array([[-0.25]]))
-    assert file.getvalue() == "id,x\na,-0.25\n"
+    # What is unknown is empty, but not a name.
+    write_labelled(file, ["id", "x"], [("nan",)], np.array([[np.nan, 1e-30]]))
+    assert file.getvalue() == "id,x\na,-0.25\nid,x\nnan,,1e-30\n"
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")

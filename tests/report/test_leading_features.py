@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from ispca import ISPCA, HorseshoeRegressor, original_coefficients
+from ispca import ISPCA, HorseshoeRegressor, original_coefficients, score_test
+from ispca.analysis.feature_significance import FeatureSignificance
 from ispca.report import summarize, to_html, to_markdown
 from ispca.report.charts import chart_layout
 from ispca.report.coefficients_and_convergence import positions
 from ispca.report.feature_ranking import Ranked
-from ispca.report.leading_features import _first_text, fold_change
+from ispca.report.leading_features import SIGNIFICANCE_TEXT, _first_text, fold_change
 from ispca.report.report_inputs import Context
 
 SHORT = {"n_warmup": 150, "n_draws": 150, "n_chains": 2, "retry": False, "random_state": 0}
@@ -240,3 +241,18 @@ def test_captions_say_how_many_of_the_leading_features_are_shown():
     ranked = Ranked(*([np.arange(49)] * 4), [])
     assert _first_text(30, ranked) == "The first 30 of 49 leading features"
     assert _first_text(49, ranked) == "The 49 leading features"
+
+
+def test_p_and_q_of_each_feature(two):
+    _, X, y = two
+    test = score_test(X, y, n_permutations=100, random_state=0)
+    context = Context(significance=FeatureSignificance(test.p_values, test.q_values))
+    section = summarize(*two, context=context)["leading_features"]
+    found = columns_of(section["tables"][0])
+    index = [int(name) for name in found["Feature"]]
+    np.testing.assert_allclose(found["p"], test.p_values[index], rtol=5e-3)
+    np.testing.assert_allclose(found["q"], test.q_values[index], rtol=5e-3)
+    assert SIGNIFICANCE_TEXT in section["text"]
+    plain = section_of(two)
+    assert "p" not in columns_of(plain["tables"][0])
+    assert SIGNIFICANCE_TEXT not in plain["text"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.stats import kendalltau, pearsonr, spearmanr
+from scipy.stats import beta, false_discovery_control, kendalltau, pearsonr, spearmanr
 
 from ispca import feature_scores, score_test
 
@@ -55,6 +55,7 @@ def test_sparse_scores_equal_dense_ones(y, statistic, rng):
         for given in (X, sp.csr_array(X))
     )
     np.testing.assert_array_equal(test.p_values, sparse_test.p_values)
+    np.testing.assert_array_equal(test.q_values, sparse_test.q_values)
 
 
 def test_explicit_zeros_and_duplicates_in_sparse_data(rng):
@@ -78,7 +79,7 @@ def test_constant_features_score_zero(statistic, rng):
     assert scores[2] == 0.0
     assert np.isfinite(scores).all()
     test = score_test(X, y, statistic=statistic, n_permutations=50, random_state=0)
-    assert test.p_values[2] == 1.0
+    assert test.p_values[2] == test.q_values[2] == 1.0
 
 
 @pytest.mark.parametrize("numeric", [False, True], ids=["classes", "numbers"])
@@ -128,6 +129,34 @@ def test_each_gives_a_p_value_per_feature(rng):
     # They are the p-values of the t-test, as nearly as 500 permutations can tell.
     expected = np.array([pearsonr(x, y).pvalue for x in X.T])
     assert np.abs(test.p_values - expected).max() < 4 * np.sqrt(0.25 / 500)
+
+
+@pytest.mark.parametrize("statistic", ["pearson", "spearman", "kendall", "runs"])
+def test_q_values_find_the_associated_features(statistic, rng):
+    X, y = rng.normal(size=(40, 200)), np.arange(40) % 2
+    X[:, :10] += 3.0 * y[:, None]
+    test = score_test(X, y, statistic=statistic, n_permutations=100, random_state=0)
+    assert (test.q_values[:10] < 0.02).all()
+    # Twice as many false features as allowed would be bad luck.
+    assert (test.q_values[10:] < 0.1).sum() <= 2
+    order = np.argsort(-test.scores)
+    assert (np.diff(test.q_values[order]) >= 0).all()
+
+
+@pytest.mark.parametrize("n_covariates", [0, 2])
+def test_q_values_are_those_of_benjamini_and_hochberg(n_covariates, rng):
+    X, y, covariates = rng.normal(size=(60, 1000)), rng.normal(size=60), rng.normal(size=(60, n_covariates))
+    X[:, :50] += 0.6 * y[:, None]
+    y = y + covariates.sum(axis=1)
+    # The t-test of the partial correlation.
+    basis = np.linalg.qr(np.column_stack([np.ones(60), covariates]))[0]
+    X_left, y_left = X - basis @ (basis.T @ X), y - basis @ (basis.T @ y)
+    r = (y_left @ X_left) / np.linalg.norm(X_left, axis=0) / np.linalg.norm(y_left)
+    expected = false_discovery_control(beta.sf(r**2, 0.5, (58 - n_covariates) / 2))
+    adjust = range(n_covariates) if n_covariates else None
+    found = score_test(np.hstack([covariates, X]), y, adjust=adjust, random_state=0).q_values
+    assert (found[:n_covariates] == 1).all()
+    np.testing.assert_allclose(found[n_covariates:], expected, atol=0.02)
 
 
 def test_maximum_gives_one_p_value(rng):

@@ -54,7 +54,8 @@ class Analysis:
     scores : ResultTable
         The components of the samples.
     coefficients : ResultTable
-        The coefficients of the original features: intercepts first, then by effect per standard deviation.
+        The coefficients of the original features: intercepts first, then by effect per standard deviation. With
+        them, the ``p`` and ``q`` of each feature alone, which are NaN for intercepts and covariates.
     held_out : ResultTable or None
         What was predicted for each sample while it was held out; None without cross-validation.
     verdict : dict or None

@@ -21,6 +21,7 @@ from ..readers import Table, TableError
 from .analysis import THE_MODEL, Analysis
 from .data_file import read_data
 from .data_in_memory import are_names, make_table, new_table
+from .feature_significance import feature_significance
 from .fitting import (
     choose_method,
     cross_validate,
@@ -145,14 +146,17 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
     combined = fit_combined(table, model, validation, settings)
     predictor = model if combined is None else combined
     tested, copies = (None, []) if test is None else evaluate_test(*test, predictor, details, table, listener)
-    bagged = fit_bags(table, pipeline, settings, listener)
+    bagged, significance = (
+        fit_bags(table, pipeline, settings, listener),
+        feature_significance(table, settings.seed),
+    )
     posterior = coefficients_by_column(model if bagged is None else bagged)
     names = model[0].get_feature_names_out()
     return Analysis(
         settings,
         model,
         as_table({"id": table.ids, **dict(zip(names, scores.T, strict=True))}),
-        coefficient_table(model, table, posterior),
+        coefficient_table(model, table, posterior, significance),
         None if validation is None else fold_predictions(validation, table),
         judgment,
         (*findings, *borderline, *unfitted, *copies),

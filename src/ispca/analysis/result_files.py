@@ -24,6 +24,7 @@ from ..report import write_report
 from ..report.report_inputs import Context, negative_effects
 from ..validation.baseline_comparison import COMBINED, COMPONENTS
 from .feature_labels import describe_features
+from .feature_significance import FeatureSignificance, significance_of_columns
 from .file_names import BAGGED, COEFFICIENTS, COMBINED_FILE, HELD_OUT_FILE, LOADINGS, MODEL, REPORTS, SCORES
 from .scale_and_missing_values import sample_quartiles
 from .settings import Settings
@@ -32,7 +33,7 @@ from .table_checks import sample_options
 if TYPE_CHECKING:
     from .analysis import Analysis
 
-COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95")
+COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95", "p", "q")
 # Columns that are text, even if they look like numbers.
 TEXTS = ("id", "feature", "target_class")
 INTEGERS = ("fold", "observed_event")
@@ -114,6 +115,7 @@ def write_analysis_report(analysis: Analysis, path: Path, format: str | None, li
         scores=analysis.score_values,
         coefficients=analysis.posterior_table,
         fit_parameters=tuple(sample_options(table)),
+        significance=significance_of_columns(analysis.coefficients, analysis.n_intercepts, table.features),
         **{name: getattr(analysis, name) for name in found},
     )
     options: dict[str, Any] = {"sample_names": table.ids, "context": context, "format": format}
@@ -158,11 +160,13 @@ def _write_csv(path: Path, header: Any, labels: Any, values: Any) -> None:
         write_labelled(file, header, labels, values)
 
 
-def coefficient_table(model: Pipeline, table: Table, posterior: Any) -> ResultTable:
+def coefficient_table(
+    model: Pipeline, table: Table, posterior: Any, significance: FeatureSignificance | None
+) -> ResultTable:
     """Return the coefficients: intercepts, then the features in decreasing order of effect per standard deviation.
 
     ``posterior`` has those of the model, by column. Of two classes, they are for the positive one; a model has
-    them for the second.
+    them for the second. ``significance`` has one value per column of the table, the same for all classes.
     """
     spreads = feature_spreads(model)
     order, places = rank_coefficients(posterior, spreads)
@@ -172,7 +176,11 @@ def coefficient_table(model: Pipeline, table: Table, posterior: Any) -> ResultTa
     per_sd = np.concatenate([np.zeros(len(intercepts)), posterior["mean"][order] * spreads[places]])
     if table.positive_first:
         rows, per_sd = negative_effects(rows, "mean", "q5", "q95"), 0.0 - per_sd
-    columns = {name: per_sd if name == "per_sd" else rows[name] for name in COLUMNS}
+    added = {"per_sd": per_sd, "p": np.full(len(rows), np.nan), "q": np.full(len(rows), np.nan)}
+    if significance is not None:
+        added["p"][len(intercepts) :] = significance.p[places]
+        added["q"][len(intercepts) :] = significance.q[places]
+    columns = {name: added[name] if name in added else rows[name] for name in COLUMNS}
     if table.positive_first:
         columns["target_class"] = np.full(len(rows), table.positive)
     return as_table(columns)

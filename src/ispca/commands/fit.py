@@ -71,7 +71,9 @@ def summary_values(analysis: Analysis, folder: Path, format: str, seconds: float
         "converged": bool(regression.diagnostics_.converged),
         "convergence": str(regression.diagnostics_),
         "strongest_features": [
-            dict(zip((*COLUMNS, "label"), row.tolist()[:-1], strict=True)) for row in strongest
+            # p and q are NaN if they are unknown, which JSON cannot represent.
+            {name: None if cell != cell else cell for name, cell in zip((*COLUMNS, "label"), row, strict=True)}
+            for row in (found.tolist()[:-1] for found in strongest)
         ],
         "test": analysis.test,
         "notes": table.notes,

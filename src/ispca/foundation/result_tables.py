@@ -106,13 +106,12 @@ def write_table(file: TextIO, header: Iterable[Any], rows: Iterable[Iterable[Any
 
 
 def write_labelled(file: TextIO, header: Iterable[Any], labels: Iterable[Sequence[Any]], values: Any) -> None:
-    """Write a header, then rows of labels followed by numbers."""
+    """Write a header, then rows of labels followed by numbers; what is unknown is an empty field."""
     write_table(file, header, [])
     for texts, row in zip(labels, values, strict=True):
         numbers = row.tolist() if isinstance(row, np.ndarray) else row
-        file.write(
-            ",".join([cell(text) for text in texts]) + (f",%.{DIGITS}g" * len(numbers) + "\n") % tuple(numbers)
-        )
+        fields = (f",%.{DIGITS}g" * len(numbers) + "\n") % tuple(numbers)
+        file.write(",".join([cell(text) for text in texts]) + fields.replace("nan", ""))
 
 
 def cell(value: Any, escape: bool = True) -> str:

@@ -106,6 +106,10 @@ class Statistic(ABC):
     def maxima(self, permutations: Indices, workers: Workers) -> Floats:
         """Return the largest score of any feature for each permutation."""
 
+    @abstractmethod
+    def null_scores(self, permutations: Indices, workers: Workers) -> Floats:
+        """Return the score of every feature for each permutation, shape (D, permutations)."""
+
 
 def make_statistic(
     name: str, X: Any, design: Design, response: Response, basis: Floats, workers: Workers
@@ -173,6 +177,11 @@ class ProductStatistic(Statistic):
         maxima: Floats = largest.reshape(self.n_columns, -1).max(axis=0)
         return maxima
 
+    def null_scores(self, permutations: Indices, workers: Workers) -> Floats:
+        products = np.abs(self._design.t_dot(self._permute(permutations), workers))
+        largest: Floats = products.reshape(len(products), self.n_columns, -1).max(axis=1)
+        return np.multiply(largest, self._multiplier[:, None], out=largest)
+
     def _permute(self, permutations: Indices) -> Floats:
         return np.take(self._columns.T, permutations, axis=1).reshape(-1, permutations.shape[1]).T
 
@@ -226,6 +235,9 @@ class BlockStatistic(Statistic):
         blocks = self._blocks(permutations, np.arange(self._X.shape[1]))
         maxima: Floats = np.max([scores.max(axis=0) for _, scores in blocks], axis=0)
         return maxima
+
+    def null_scores(self, permutations: Indices, workers: Workers) -> Floats:
+        return np.concatenate([scores for _, scores in self._blocks(permutations, np.arange(self._X.shape[1]))])
 
 
 class PairStatistic(BlockStatistic):

@@ -16,6 +16,11 @@ from .report_inputs import Inputs
 
 TITLE = "Leading features"
 N_ROWS, N_BOXES = 50, 8
+SIGNIFICANCE_TEXT = (
+    "p answers whether a feature, taken alone, is associated with the target at all (permutation test); q, what "
+    "fraction of the features associated at least as strongly is expected to be false; and the 90% interval under "
+    "Coefficients, how large its effect in the model is, with all other features held fixed."
+)
 # Limits on the classes whose means are columns, and whose boxes are drawn.
 MOST_MEANS, MOST_BOX_CLASSES = 6, 8
 # Above this number of points, only those outside the whiskers are drawn.
@@ -47,10 +52,11 @@ def leading_features_section(inputs: Inputs) -> dict[str, Any]:
             f" {alone} describe each feature alone, as it was measured; the {what} is its part in the model "
             "beside all other features, so the two can disagree."
         )
+    significance = [] if _significance(inputs) is None else [SIGNIFICANCE_TEXT]
     boxes = inputs.classes is not None and len(inputs.classes) <= MOST_BOX_CLASSES
     return section(
         TITLE,
-        [ranking, *([_group_text(ranked)] if len(ranked.columns) > 1 else [])],
+        [ranking, *significance, *([_group_text(ranked)] if len(ranked.columns) > 1 else [])],
         warnings=chance_warning(inputs),
         tables=[_table(inputs, ranked)],
         charts=[*([_boxes(inputs, ranked)] if boxes else []), _heatmap(inputs, ranked)],
@@ -134,6 +140,9 @@ def _table(inputs: Inputs, ranked: Ranked) -> dict[str, Any]:
     # With several classes, each has its own effects, and the largest is shown.
     columns += [("Class of the effect", "text")] if ranked.classes else []
     statistics = _statistics(inputs, ranked.values[:, :n_rows])
+    significance = _significance(inputs)
+    if significance is not None:
+        statistics |= {name: getattr(significance, name)[ranked.columns[:n_rows]] for name in ("p", "q")}
     columns += [(label, "number") for label in statistics]
     rows = []
     for k in range(n_rows):
@@ -161,6 +170,11 @@ def _statistics(inputs: Inputs, values: Floats) -> dict[str, Floats]:
         against = "minus" if label == "Difference" else "vs."
         found[f"{label}, {labels[1]} {against} {labels[0]}"] = change
     return found
+
+
+def _significance(inputs: Inputs) -> Any:
+    """Return the p-values and q-values of the columns, or None if they are unknown or those of other features."""
+    return None if inputs.before else inputs.context.significance
 
 
 def _class_means(inputs: Inputs, values: Floats) -> Floats:

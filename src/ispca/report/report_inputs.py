@@ -53,6 +53,8 @@ class Context:
     # Results the caller has already computed: scores of the samples, and coefficients_by_column(model).
     scores: np.ndarray | None = None
     coefficients: Any = None
+    # The p-value and the q-value of each column of X on its own, as ``p`` and ``q``.
+    significance: Any = None
     # Parameters of fit that were used besides X and y: "sample_weight", "offset" and "groups".
     fit_parameters: Sequence[str] = ()
     # The same reduction without adjustment for the covariates, and warnings about these.

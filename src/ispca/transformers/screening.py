@@ -16,6 +16,7 @@ from ..inputs.checks import check_arrays, columns_of, target_array, training_sam
 from ..reduction import screening
 from ..reduction.deflation import start_basis
 from ..reduction.design import make_design
+from ..reduction.false_discoveries import q_values
 from ..reduction.permutation import Permutations
 from ..reduction.response import (
     FAMILY_CHOICES,
@@ -155,6 +156,9 @@ class ScoreTest:
         Permutation p-value of the largest score, for ``kind="maximum"``.
     n_permutations : int
         Number of permutations.
+    q_values : ndarray of shape (n_features,) or None
+        Estimated fraction of false features among those with at least this score, for ``kind="each"``. It rests on
+        the permuted scores of all features together, so that it can be much smaller than ``1 / n_permutations``.
     statistics : ndarray of shape (n_features,) or None
         For ``statistic="pearson"``, Rao's score statistics of adding each feature to the model of covariates and
         offset, about chi-square with one degree of freedom if the feature is not needed. For several classes the
@@ -172,6 +176,7 @@ class ScoreTest:
     p_value: float | None
     n_permutations: int
     statistics: np.ndarray | None = None
+    q_values: np.ndarray | None = None
 
 
 def score_test(
@@ -196,7 +201,7 @@ def score_test(
     X, y, statistic, family, adjust, sample_weight, offset
         As in ``feature_scores``.
     kind : {"each", "maximum"}, default="each"
-        A p-value for each feature on its own, or one for the largest score of all.
+        A p-value and a q-value for each feature, or one p-value for the largest score of all.
     groups : array-like of shape (n_samples,), optional
         Samples that belong together, such as those of one patient: permutations exchange samples within groups if
         the target varies there, otherwise whole groups of equal size.
@@ -210,7 +215,7 @@ def score_test(
     Returns
     -------
     result : ScoreTest
-        Scores and p-values: the fraction of permutations whose score reaches the observed one.
+        Scores, p-values (the fraction of permutations whose score reaches the observed one) and q-values.
 
     Examples
     --------
@@ -221,6 +226,8 @@ def score_test(
     >>> test = score_test(X, y, random_state=0)
     >>> int(test.p_values.argmin()), float(test.p_values[3])
     (3, 0.0)
+    >>> (test.q_values < 0.1).nonzero()[0].tolist()
+    [3]
     >>> score_test(X, y, kind="maximum", random_state=0).p_value
     0.0
     """
@@ -245,5 +252,6 @@ def score_test(
             )
             return ScoreTest(scores, None, p_value, n_permutations, statistics)
         counts = screening.feature_exceedances(scored.statistic, tested, permutations, threads)
+        found = q_values(scored.statistic, tested, permutations, threads)
     p_values = scored.in_order(counts / n_permutations, 1.0)
-    return ScoreTest(scores, p_values, None, n_permutations, statistics)
+    return ScoreTest(scores, p_values, None, n_permutations, statistics, scored.in_order(found, 1.0))

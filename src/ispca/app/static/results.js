@@ -7,7 +7,7 @@ const FILES = {
   "combined.ispca": "The combined prediction, for new samples with ispca predict; contains the training samples",
   "scores.csv": "Scores of the components, one row per sample",
   "loadings.csv": "Loadings of the components, one row per feature",
-  "coefficients.csv": "Effects of the features with their credible intervals",
+  "coefficients.csv": "Effects of the features with their credible intervals, and p and q of each",
   "held_out.csv": "Predictions of samples that were left out when the model was fitted",
   "predictions.csv": "Predictions, one row per sample",
   "comparison.csv": "All metrics of every method, with intervals",
