@@ -146,10 +146,8 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
     combined = fit_combined(table, model, validation, settings)
     predictor = model if combined is None else combined
     tested, copies = (None, []) if test is None else evaluate_test(*test, predictor, details, table, listener)
-    bagged, significance = (
-        fit_bags(table, pipeline, settings, listener),
-        feature_significance(table, settings.seed),
-    )
+    bagged = fit_bags(table, pipeline, settings, listener)
+    significance = feature_significance(table, settings.seed)
     posterior = coefficients_by_column(model if bagged is None else bagged)
     names = model[0].get_feature_names_out()
     return Analysis(

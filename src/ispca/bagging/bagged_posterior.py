@@ -166,7 +166,7 @@ class BaggedPosterior(MetaEstimatorMixin, BaseEstimator):
             self.feature_names_in_ = first.feature_names_in_
         else:
             # Of an earlier fit.
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
         return self
 
     @property

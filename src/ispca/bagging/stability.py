@@ -1,4 +1,4 @@
-"""Stability over bags: how often each feature is chosen, how many of the list are false, and similar components."""
+"""Stability over bags: how often features are chosen, how many of the list are false, and similar components."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Stability:
 
 
 class BagComponents(NamedTuple):
-    """The supervised components of a bag: of each feature and decoy that one uses, its number and the column of X."""
+    """The supervised components of a bag: of each feature and decoy of one, its number and the column of X."""
 
     features: Indices  # rows of component and column
     decoys: Indices | None  # the same; None if the bag has no decoys

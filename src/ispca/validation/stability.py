@@ -77,7 +77,7 @@ def stability(
 
 
 def _choose_target(family: str, X: Any, y: Any) -> Target:
-    """Return the kind of target of a family; for "auto", survival shows in the form of y, the rest in its values."""
+    """Return the kind of target of a family; for "auto", it shows in the form of y, or else in its values."""
     form = target_form(y)
     if form is not None and form.timed:
         return form
