@@ -34,6 +34,10 @@ class PooledComponents(LinearProjection):
         As in ISPCA.
     """
 
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        name: SupervisedComponents._parameter_constraints[name] for name in ("adjust", "handle_unknown", "missing")
+    }
+
     def __init__(self, adjust: Any = None, handle_unknown: str = "error", missing: str = "error") -> None:
         self.adjust = adjust
         self.handle_unknown = handle_unknown

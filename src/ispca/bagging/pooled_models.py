@@ -42,6 +42,8 @@ class PooledModel(PosteriorModel):
         Numbers of groups, and weights.
     """
 
+    # It has no parameters.
+    _parameter_constraints: dict[str, list[Any]] = {}  # noqa: RUF012
     left_out_: Mask
     observed_: np.ndarray
     out_of_bag_: Floats

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from ..bagging import BaggedPosterior
 from ..containers import ColumnSource
 from ..containers.array_api import on_host
 from ..families.piecewise_hazard import PiecewiseHazard
@@ -42,6 +43,9 @@ def encode_model(model: Any, arrays: list[np.ndarray]) -> Any:
         raise ContentError("A table is not a model. To store a panel, pass the selector's submodel().")
     if isinstance(model, str):
         raise ContentError(f"{model!r:.60} is not a fitted model.")
+    if isinstance(model, BaggedPosterior):
+        check_is_fitted(model)
+        model = model.pipeline_
     return _encode_model(model, arrays)
 
 

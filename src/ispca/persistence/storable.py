@@ -17,6 +17,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 
+from ..bagging.pooled_components import PooledComponents
+from ..bagging.pooled_models import POOLED, PooledClasses, PooledModel
 from ..families import class_family
 from ..families.piecewise_hazard import PiecewiseHazard
 from ..fitted_parts import linear_columns, take_apart
@@ -39,6 +41,7 @@ from ..stacking.base import Stacked
 from ..targets.base_rates import BaseRateCounts, BaseRateRegressor, BaseRateSurvival
 from ..transformers.base import SupervisedComponents
 from ..transformers.ispca_transformer import ISPCA
+from ..transformers.linear_projection import LinearProjection
 from ..transformers.spca_transformer import SPCA
 from .archive import ContentError, check_memory
 
@@ -56,18 +59,19 @@ BYTES_PER_FEATURE = 160
 OWN = (
     *(ISPCA, SPCA, FeaturePanel, BaseRateRegressor, BaseRateCounts, BaseRateSurvival),
     *(*MODELS.values(), *PENALIZED.values(), *STACKS.values(), *SUBMODELS.values()),
-    *(*KERNEL_METHODS.values(), KernelScores),
+    *(*KERNEL_METHODS.values(), KernelScores, PooledComponents, *POOLED.values()),
 )
 # Steps of scikit-learn; those of `preprocessing` are imported later.
 FOREIGN = (DummyClassifier, StandardScaler, RobustScaler, MinMaxScaler, MaxAbsScaler, FunctionTransformer)
 # What only the draws of some families have.
 EXTRAS = ("sigma", "dispersion", "thresholds", "hazard")
 # All other numbers must be finite. Scores of constant features and statistics of empty columns are NaN, scales of
-# the prior, which no prediction uses, may have overflowed, training scores are not stored, and a normal
-# distribution has infinitely many degrees of freedom.
+# the prior, which no prediction uses, may have overflowed, training scores are not stored, a normal distribution
+# has infinitely many degrees of freedom, and samples that are in all bags have no prediction out of the bag.
 NOT_FINITE = {
     *("scores_", "pvalues_", "statistics_", "lambdas_", "cv_deviance_", "cv_deviance_error_"),
     *("local_scale", "tau", "slab", "training_scores_", "degrees_of_freedom_"),
+    "out_of_bag_",
 }
 # The only allowed values of some parameters and attributes.
 FIXED: dict[str, dict[str, tuple[Any, ...]]] = {
@@ -121,7 +125,7 @@ def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
     if not is_text or ("feature_names_in_" in given and names.shape != (width,)):
         raise ContentError(f"its feature_names_in_ is not a list of {width:,} names")
     n_classes, n_features = _check_classes(estimator), int(width)
-    if isinstance(estimator, SupervisedComponents | KernelMethod):
+    if isinstance(estimator, LinearProjection | KernelMethod):
         _check_categories(estimator)
         n_features = len(estimator.source_columns_)
     if isinstance(estimator, SupervisedComponents):
@@ -138,6 +142,8 @@ def check_estimator(estimator: Any, limit: int = sys.maxsize) -> None:
             raise ContentError("its coef_ and intercept_ do not have the shape of its features")
     if isinstance(estimator, PosteriorModel):
         _check_posterior(estimator)
+    if isinstance(estimator, PooledModel):
+        _check_bags(estimator, n_classes)
     # In the tables of coefficients, every name takes as much memory as the longest.
     labels = [names, given.get("classes_", names), *given.get("categories_", {}).values()]
     texts = [text for text in labels if isinstance(text, list) or text.dtype.kind in "OU"]
@@ -180,7 +186,7 @@ def check_pipeline(pipeline: Pipeline) -> None:
 
 def _output_width(step: Any) -> int | None:
     """Return the number of features that a step returns, None for a model."""
-    if isinstance(step, SupervisedComponents):
+    if isinstance(step, LinearProjection):
         return int(step.n_components_) + len(step.kept_columns_)
     if isinstance(step, KernelScores):
         return len(step.get_feature_names_out())
@@ -233,6 +239,24 @@ def _check_posterior(model: Any) -> None:
     for name, values in draws.items():
         if values.shape[:2] != posterior.coef.shape[:2]:
             raise ContentError(f"its {name} does not have one value per draw")
+
+
+def _check_bags(model: PooledModel, n_classes: int) -> None:
+    """Refuse samples of bags that do not belong to the draws, or to each other."""
+    given = vars(model)
+    left_out = np.asarray(given.get("left_out_"))
+    if left_out.dtype != bool or left_out.ndim != 2 or len(left_out) != len(model.posterior_.coef):
+        raise ContentError("its left_out_ does not say which samples each bag left out")
+    n = left_out.shape[1]
+    shapes = {"observed_": (n,), "out_of_bag_": (n, n_classes) if n_classes else (n,)}
+    shapes |= {name: (n,) for name in ("groups_", "sample_weight_") if given.get(name, 0) is not None}
+    for name, shape in shapes.items():
+        values = np.asarray(given.get(name))
+        if values.dtype.kind not in "iuf" or values.shape != shape:
+            raise ContentError(f"its {name} does not have one entry per sample")
+    power = given.get("inverse_temperature_")
+    if isinstance(model, PooledClasses) and not (isinstance(power, float) and power > 0):
+        raise ContentError("its inverse_temperature_ is not a positive number")
 
 
 def _family(model: Any, stated: Any) -> Any:
@@ -300,6 +324,7 @@ def _use(estimator: Any, samples: np.ndarray) -> str:
         sound = all(result.shape == (n, width) and np.isfinite(result).all() for result in new)
         if isinstance(estimator, SupervisedComponents):
             sound = sound and estimator.inverse_transform(new[0]).shape == samples.shape
+        if isinstance(estimator, LinearProjection):
             sound = sound and len(estimator.get_feature_names_out()) == width
         return "" if sound else "gives impossible values"
     predicted = estimator.predict(samples)
@@ -309,7 +334,7 @@ def _use(estimator: Any, samples: np.ndarray) -> str:
         if not sound or np.abs(probabilities.sum(axis=1) - 1).max() > ROUNDING:
             return "gives impossible probabilities"
     found = [predicted]
-    for method in ("predict_interval", "predict_survival_function", "survival_curves", "median_survival"):
+    for method in ("predict_interval", "predict_survival_function", "survival_curves", "median_survival", "predict_set", "mean_interval"):
         if hasattr(estimator, method):
             result = getattr(estimator, method)(samples)
             found.append(result.mean if method == "survival_curves" else result)
