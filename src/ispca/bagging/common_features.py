@@ -62,9 +62,12 @@ def sample_basis(X: Any, mean: Floats, scale: Floats, features: Mask, covariates
             f"Bags of {X.shape[0]:,} samples and {X.shape[1]:,} features need too much memory. Use fewer "
             "features, or the posterior without bags."
         )
-    values = X.toarray() if sp.issparse(X) else np.asarray(X)
-    standardized = (values - mean) * np.where(features, 1 / scale, 0.0)
-    return SampleBasis(np.ascontiguousarray(np.linalg.qr(standardized.T)[0].T), used, covariates)
+    part = X[:, used]
+    standardized = ((part.toarray() if sp.issparse(part) else np.asarray(part)) - mean[used]) / scale[used]
+    rows = np.zeros((X.shape[0], X.shape[1]))
+    # Without the other features, because centered samples leave the last direction to rounding.
+    rows[:, used] = np.linalg.qr(standardized.T)[0].T
+    return SampleBasis(rows, used, covariates)
 
 
 def _unit_rows(columns: Indices, n_features: int) -> Floats:
