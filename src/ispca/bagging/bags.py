@@ -27,6 +27,7 @@ from ..targets import Target
 from ..targets.samples import Samples
 from ..targets.target_and_prediction_checks import check_offset, check_weights
 from ..transformers.base import SupervisedComponents
+from ..transformers.ispca_transformer import ISPCA
 from .bag import Bag, BagFit
 from .bootstrap import draw_bags
 from .common_features import SampleBasis, sample_basis
@@ -35,6 +36,9 @@ from .common_features import SampleBasis, sample_basis
 N_WARMUP, N_DRAWS, KEPT_DRAWS = 300, 200, 2000
 # Folds for the scores that the model of a bag learns from.
 FOLDS = 10
+# A bag has fewer distinct samples than the data, so that its tests find less: at the level of the full fit, bags
+# miss components, and their intervals are too narrow.
+BAG_ALPHA = 0.2
 # Bags that may not fail.
 FEWEST_BAGS = 2
 
@@ -193,6 +197,8 @@ def bag_pipeline(reduction: Any, model: Any, data: BagData) -> Pipeline:
         verbose=0,
         random_state=None,
     )
+    if isinstance(own, ISPCA) and own.alpha is not None:
+        own.set_params(alpha=max(own.alpha, BAG_ALPHA))
     if model is None:
         # The components do not depend on honest scores, from which only a model learns.
         return make_pipeline(own.set_params(cross_fit=None, shrink_scores=False))

@@ -25,6 +25,9 @@ from .bags import BagData, Bags
 from .conformal import class_p_values, jackknife_interval, prediction_sets
 from .pooled_components import place_draws
 
+# Both the differences between bags and the draws of each bag show how few samples there are. Together they make
+# intervals too wide, so the draws of a bag are moved toward their mean.
+CONTRACTION = 0.5
 # Between the classes of a prediction set.
 SEPARATOR = " | "
 
@@ -57,6 +60,9 @@ class PooledModel(PosteriorModel):
         model, found = cls(), bags.bags
         arrays: dict[str, Any] = {"coef": place_draws(found)}
         arrays["intercept"] = np.stack([bag.intercept for bag in found])
+        for name in ("coef", "intercept"):
+            center = arrays[name].mean(axis=1, keepdims=True)
+            arrays[name] = center + CONTRACTION * (arrays[name] - center)
         if found[0].extra is not None:
             arrays[str(data.family.extra)] = np.stack([bag.extra for bag in found])
         model.n_features_in_ = Z.shape[1]
