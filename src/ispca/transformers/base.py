@@ -41,7 +41,8 @@ from .linear_projection import as_output
 # Results that are large, or that are computed with where X is.
 FOLLOWING = (
     *("components_", "directions_", "mean_", "scale_"),
-    *("explained_variance_", "explained_variance_ratio_", "training_scores_", "_supervised_loadings"),
+    *("explained_variance_", "explained_variance_ratio_", "score_shrinkage_"),
+    *("training_scores_", "_supervised_loadings"),
 )
 
 
@@ -133,7 +134,8 @@ class SupervisedComponents(HonestScores):
         data = self._training_data(samples, needs_target, labels)
         with exact(X), workers() as threads:
             columns, scale = (self.missing, *self.categories_), self._encoded_scale()
-            key = ("design", self.center, np.asarray(scale).tobytes(), columns, *data.weight_key(samples.kept))
+            known = scale if isinstance(scale, bool) else scale.tobytes()
+            key = ("design", self.center, known, columns, *data.weight_key(samples.kept))
             make = partial(
                 make_design,
                 data.X,
@@ -178,7 +180,8 @@ class SupervisedComponents(HonestScores):
     def _usable(self, design: Design) -> Mask:
         """Return which features may take part."""
         # Given scales come from more samples than these, in which a feature may be more than one value.
-        return self._informative(design) if np.ndim(self.scale) == 0 else design.moments.deviation > 0
+        given = not isinstance(self.scale, bool | np.bool_)
+        return design.moments.deviation > 0 if given else self._informative(design)
 
     def _check_usable(self, usable: Mask, covariates: Mask) -> None:
         if not usable.any():
@@ -219,9 +222,12 @@ class SupervisedComponents(HonestScores):
 
     def _encoded_scale(self) -> Scale:
         """Return what the columns of the encoded X are divided by: their standard deviations if True."""
-        if np.ndim(self.scale) == 0:
+        if isinstance(self.scale, bool | np.bool_):
             return bool(self.scale)
-        scale = np.asarray(self.scale, dtype=np.float64)
+        try:
+            scale = np.asarray(self.scale, dtype=np.float64)
+        except (TypeError, ValueError):
+            scale = np.empty(0)
         if scale.shape != (self.n_features_in_,) or not (np.isfinite(scale).all() and (scale > 0).all()):
             raise ValueError(
                 f"scale must be True, False, or {self.n_features_in_} positive numbers, one for each column of X."
