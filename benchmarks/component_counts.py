@@ -1,23 +1,23 @@
-"""How many components for several classes, and whether the recommended ISPCA should shrink its scores, on real sets.
+"""How many components for several classes, and whether the recommended ISPCA should shrink its scores.
 
     python -m benchmarks.component_counts --out DIR [--splits 4] [--sets NAME ...]
 
 Fixed before the first run:
 
 - Data: the class sets of benchmarks/predictions.py, 4 splits with a stratified fifth held out, the same for
-  everything; 2 splits of the texts. The reduction is the stack's cross-fitted ISPCA with 50 components and shrunken
-  scores; a model with fewer components learns from the first ones. The model is the horseshoe with 2 chains of 300
-  warm-up and 300 posterior draws, whether or not they converge.
+  everything; 2 splits of the texts. The reduction is the stack's cross-fitted ISPCA with 50 components and
+  shrunken scores; a model with fewer components learns from the first ones. The model is the horseshoe with 2
+  chains of 300 warm-up and 300 posterior draws, whether or not they converge.
 - Measure: mean log predictive density of the held-out samples, averaged over splits and then over sets.
-- Rules for three or more classes, with n training samples: 20, the paper's; ``min(50, n // d)`` for d = 2, 3, 4, 5;
-  ``min(50, max(20, n // d))`` for d = 2, 3, 4. For comparison only: 10, 30 and 50 components whatever n is.
-- Decision: development sets are every second one with at least three classes in alphabetical order, from the first;
-  the others confirm. The rule that is best on the development sets replaces 20 if it is at least 0.01 better than
-  20 there and not worse on the confirmation sets.
-- Shrunken scores are recommended if they are not worse on average over all sets, with 50 components for two classes
-  and the number of the rule above for more.
+- Rules for three or more classes, with n training samples: 20, the paper's; ``min(50, n // d)`` for d = 2, 3, 4
+  and 5; ``min(50, max(20, n // d))`` for d = 2, 3, 4. For comparison only: 10, 30 and 50 components whatever n is.
+- Decision: development sets are every second one with at least three classes in alphabetical order, from the
+  first; the others confirm. The rule that is best on the development sets replaces 20 if it is at least 0.01
+  better than 20 there and not worse on the confirmation sets.
+- Shrunken scores are recommended if they are not worse on average over all sets, with 50 components for two
+  classes and the number of the rule above for more.
 
-Everything that was finished is read from DIR. About 6 minutes on one core, most of them for texts.
+Everything that was finished is read from DIR. About 3 minutes on one core.
 """
 
 from __future__ import annotations

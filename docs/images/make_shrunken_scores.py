@@ -32,7 +32,9 @@ for ax, Z, title in (
     places = list(shown)
     ax.scatter(*new[:, places].T, s=9, c=ORANGE, alpha=0.6, linewidth=0, label="500 new samples")
     ax.scatter(*Z[:, places].T, s=26, c=BLUE, edgecolors="white", label="60 training samples")
-    ax.set(xlabel=f"component {shown[0] + 1}", ylabel=f"component {shown[1] + 1}", xlim=(-3.4, 3.4), ylim=(-3.4, 3.4))
+    ax.set(
+        xlabel=f"component {shown[0] + 1}", ylabel=f"component {shown[1] + 1}", xlim=(-3.4, 3.4), ylim=(-3.4, 3.4)
+    )
     ax.set_title(title)
 axes[0].legend(loc="upper left", frameon=False, handletextpad=0.2)
 numbers = np.arange(1, len(ratio) + 1)

@@ -62,8 +62,8 @@ def test_other_samples_of_a_cross_fitted_reduction_have_the_scores_of_the_fit(cr
 
 
 @pytest.mark.parametrize("n_supervised", [0, 1])
-def test_shrunken_scores_are_shown_but_not_called_cross_fitted(n_supervised):
-    data, _ = cross_fitted()
+def test_shrunken_scores_are_shown_but_not_called_cross_fitted(cross_fitted, n_supervised):
+    data, _ = cross_fitted
     reduction = ISPCA(5, n_supervised=n_supervised, alpha=None, random_state=3, shrink_scores=True)
     reduction.fit(data.data, data.target)
     table = score_table(reduction, data.data, data.target, (1, 5))

@@ -32,7 +32,7 @@ estimators = pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIM
 
 
 def literal(eigenvalues):
-    """Return the ratios for nonzero eigenvalues of ``X X^T``, one kernel at a time (Ledoit and Wolf 2020, D > n)."""
+    """Return the ratios for nonzero eigenvalues of ``X X^T``, one kernel at a time (Ledoit and Wolf, D > n)."""
     n = len(eigenvalues)
     d = np.asarray(eigenvalues) / n
     ratios = []

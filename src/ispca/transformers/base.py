@@ -17,7 +17,7 @@ from ..foundation.arrays import Floats, Indices, Mask
 from ..foundation.docstrings import share_docs
 from ..foundation.messages import RankWarning, notify
 from ..foundation.parameters import fit_context, integer_seed
-from ..inputs.checks import columns_of, target_array, training_samples
+from ..inputs.checks import checked_scale, columns_of, target_array, training_samples
 from ..reduction import cross_fitting
 from ..reduction.components import needs_sample_gram
 from ..reduction.deflation import StartBasis, start_basis
@@ -134,8 +134,7 @@ class SupervisedComponents(HonestScores):
         data = self._training_data(samples, needs_target, labels)
         with exact(X), workers() as threads:
             columns, scale = (self.missing, *self.categories_), self._encoded_scale()
-            known = scale if isinstance(scale, bool) else scale.tobytes()
-            key = ("design", self.center, known, columns, *data.weight_key(samples.kept))
+            key = ("design", self.center, np.asarray(scale).tobytes(), columns, *data.weight_key(samples.kept))
             make = partial(
                 make_design,
                 data.X,
@@ -222,17 +221,8 @@ class SupervisedComponents(HonestScores):
 
     def _encoded_scale(self) -> Scale:
         """Return what the columns of the encoded X are divided by: their standard deviations if True."""
-        if isinstance(self.scale, bool | np.bool_):
-            return bool(self.scale)
-        try:
-            scale = np.asarray(self.scale, dtype=np.float64)
-        except (TypeError, ValueError):
-            scale = np.empty(0)
-        if scale.shape != (self.n_features_in_,) or not (np.isfinite(scale).all() and (scale > 0).all()):
-            raise ValueError(
-                f"scale must be True, False, or {self.n_features_in_} positive numbers, one for each column of X."
-            )
-        return scale[self.source_columns_]
+        scale = checked_scale(self.scale, self.n_features_in_)
+        return scale if isinstance(scale, bool) else scale[self.source_columns_]
 
     def _gram_features(self, data: TrainingData) -> GramFeatures | None:
         """Return the features of the Gram matrix of the samples, if unsupervised components will need it."""
