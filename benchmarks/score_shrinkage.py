@@ -5,9 +5,9 @@
 The first 20 principal components of standardized features, with ``shrink_scores=True``. The actual ratio is the
 standard deviation of the scores of new samples over that of the training samples: 500 fresh samples in the
 simulations, the other half of the samples of real sets (a small half knows it to about 0.15 only). The tables
-give the mean of ``|log(rho / actual)|`` with the predicted rho, with one from ten-fold cross-validation, and without
-a correction, where rho is 1; and the mean of ``log(rho / actual)``, which is above 0 if too little is shrunken.
-About a minute on one core.
+give the mean of ``|log(rho / actual)|`` with the predicted rho, with one from ten-fold cross-validation, and
+without a correction, where rho is 1; and the mean of ``log(rho / actual)``, which is above 0 if too little is
+shrunken. About half a minute on one core.
 """
 
 from __future__ import annotations
