@@ -49,8 +49,9 @@ def test_cross_fitted_scores_of_the_cells_in_the_fit(adata):
     np.testing.assert_allclose(adata.obsm["X_ispca"][4:], model.training_scores_, rtol=1e-6)
     np.testing.assert_array_equal(adata.obsm["X_ispca"][:4], model.transform(adata.X[:4]))
     assert adata.uns["ispca"]["cross_fitted"]
-    ispca(adata, "cell_type", n_components=4)
-    assert not adata.uns["ispca"]["cross_fitted"]
+    for settings in ({}, {"shrink_scores": True}):
+        ispca(adata, "cell_type", n_components=4, **settings)
+        assert not adata.uns["ispca"]["cross_fitted"]
 
 
 @pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_matrix, sp.csr_array])

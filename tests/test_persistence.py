@@ -83,6 +83,21 @@ def test_a_cross_fitted_reduction_without_its_training_scores(problem, tmp_path,
     assert np.array_equal(loaded.transform(X), ispca.transform(X))
 
 
+@pytest.mark.parametrize("kind", [ISPCA, SPCA])
+def test_shrunken_scores_and_given_scales(problem, tmp_path, kind):
+    X, y = problem
+    scale = np.linspace(1, 2, X.shape[1])
+    reduction = kind(4, n_supervised=1, shrink_scores=True, scale=scale, random_state=0).fit(X, y)
+    save_model(reduction, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert loaded.shrink_scores is True
+    assert np.array_equal(loaded.scale, scale)
+    assert np.array_equal(loaded.score_shrinkage_, reduction.score_shrinkage_)
+    assert not hasattr(loaded, "training_scores_")
+    assert np.array_equal(loaded.transform(X), reduction.transform(X))
+    assert np.array_equal(loaded.fit_transform(X, y), reduction.training_scores_)
+
+
 def test_only_arrays_that_shrink_are_compressed(tmp_path):
     rng = np.random.default_rng(0)
     random, counts = rng.normal(size=100_000), rng.integers(0, 9, 100_000)

@@ -13,6 +13,7 @@ from .inputs.checks import check_container
 from .reduction.reduction_result import Step
 from .targets import choose_family
 from .transformers.ispca_transformer import ISPCA
+from .transformers.linear_projection import has_cross_fitted_scores
 
 
 def ispca(
@@ -157,7 +158,7 @@ def _summary(
         "n_components": int(model.n_components_),
         "n_supervised": int(model.n_supervised_),
         "n_obs_left_out": n_left_out,
-        "cross_fitted": hasattr(model, "training_scores_"),
+        "cross_fitted": has_cross_fitted_scores(model),
         "variance": model.explained_variance_,
         "mean": model.mean_,
         "scale": model.scale_,

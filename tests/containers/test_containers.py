@@ -46,12 +46,30 @@ def test_same_result_for_each_type(contain, dtype, tolerance):
 @pytest.mark.grid(2)
 @pytest.mark.parametrize(
     "settings",
-    [{"cross_fit": 3}, {"adjust": [1999]}, {"test": "residual"}, {"exclude": [0, 1]}, {"scale": False}],
+    [
+        {"cross_fit": 3},
+        {"adjust": [1999]},
+        {"test": "residual"},
+        {"exclude": [0, 1]},
+        {"scale": False},
+        {"shrink_scores": True, "cross_fit": 3, "scale": 1 + np.arange(2000.0) % 7},
+    ],
     ids=lambda settings: next(iter(settings)),
 )
 def test_same_result_for_each_setting(contain, settings):
     X, y = problem()
     assert_same(ISPCA(4, random_state=0, **settings), X, contain(X), y)
+
+
+def test_same_shrinkage(contain):
+    X, y = problem()
+    weight = np.random.default_rng(1).integers(0, 3, len(y))
+    for kind in (ISPCA, SPCA):
+        estimator = kind(4, n_supervised=1, shrink_scores=True, random_state=0)
+        for fit in ({}, {"sample_weight": weight}):
+            found = assert_same(estimator, X, contain(X), y, **fit)
+            expected = kind(**estimator.get_params()).fit(X, y, **fit)
+            np.testing.assert_allclose(on_host(found.score_shrinkage_), expected.score_shrinkage_, rtol=1e-8)
 
 
 def test_same_result_with_weights_groups_and_several_classes(contain):

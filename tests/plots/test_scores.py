@@ -61,6 +61,17 @@ def test_other_samples_of_a_cross_fitted_reduction_have_the_scores_of_the_fit(cr
     assert plot_scores(reduction, data.data[chosen]).get_xlabel().startswith("supervised_1, ")
 
 
+@pytest.mark.parametrize("n_supervised", [0, 1])
+def test_shrunken_scores_are_shown_but_not_called_cross_fitted(cross_fitted, n_supervised):
+    data, _ = cross_fitted
+    reduction = ISPCA(5, n_supervised=n_supervised, alpha=None, random_state=3, shrink_scores=True)
+    reduction.fit(data.data, data.target)
+    table = score_table(reduction, data.data, data.target, (1, 5))
+    np.testing.assert_array_equal(table["unsupervised_5"], reduction.training_scores_[:, 4])
+    assert "cross_fitted" not in table.dtype.names
+    assert "cross-fitted" not in plot_scores(reduction, data.data, data.target).get_xlabel()
+
+
 def test_distances_are_those_to_the_rest_of_the_class(two):
     data, reduction = two
     table = score_table(reduction, data.data, data.target)

@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from ispca import ISPCA, SPCA
+from ispca import ISPCA, SPCA, KernelClassifier
+from ispca.kernels import base as _kernel_base
 from ispca.reduction import algorithm, permutation
 from ispca.reduction.design.dense import DenseDesign
 from ispca.reduction.design.sparse import SparseDesign
@@ -30,6 +31,7 @@ REDUCTIONS = [
     ISPCA(1, test="residual", cross_fit=4, random_state=3),
     ISPCA(5, cross_fit=4, whiten=True, random_state=3),
     ISPCA(5, cross_fit=3, random_state=3),
+    ISPCA(5, cross_fit=3, shrink_scores=True, random_state=3),
     SPCA(5, cross_fit=4, random_state=3),
     SPCA(5, n_features=30, cross_fit=4, random_state=3),
 ]
@@ -93,6 +95,19 @@ def test_the_reductions_of_a_split_share_their_work(monkeypatch, expression, kin
     assert calls.count("make_design") == 4
     assert calls.count("compute_sample_gram") >= 2
     assert calls.count("drawn_parts") > drawn
+
+
+def test_kernels_share_the_design_of_reductions(monkeypatch, expression):
+    X, y, _ = expression
+    calls = []
+    counted(monkeypatch, _transformer_base, "make_design", calls)
+    counted(monkeypatch, _kernel_base, "make_design", calls)
+    with share_results(X):
+        ISPCA(5, n_supervised=0).fit(X, y)
+        KernelClassifier().fit(X, y)
+        assert len(calls) == 1
+        ISPCA(5, n_supervised=0, scale=np.full(X.shape[1], 2.0)).fit(X, y)
+        assert len(calls) == 2
 
 
 def test_reductions_with_the_same_supervised_steps_share_them(monkeypatch, expression):

@@ -261,7 +261,7 @@ def without_adjustment(table: Table, X: Any, reduction: Any) -> Any:
     if not table.covariates or not isinstance(reduction, ISPCA) or not reduction.steps_:
         return None
     plain = {"adjust": None, "keep_adjusted": False, "exclude": reduction.adjust}
-    other = clone(reduction).set_params(**plain, n_components=None, cross_fit=None)
+    other = clone(reduction).set_params(**plain, n_components=None, cross_fit=None, shrink_scores=False)
     with warnings.catch_warnings(), waiting("Searching without adjustment"):
         warnings.filterwarnings("ignore", category=NoFeatureWarning)
         other.fit(X, table.target, **sample_options(table))

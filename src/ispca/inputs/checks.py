@@ -247,3 +247,16 @@ def columns_of(X: Any, mask: Any) -> Floats | None:
         return None
     columns = X[:, np.flatnonzero(mask)]
     return np.asarray(columns.toarray() if hasattr(columns, "toarray") else columns, dtype=np.float64)
+
+
+def checked_scale(scale: Any, n_features: int) -> bool | Floats:
+    """Return whether features are scaled, or the positive numbers that they are divided by."""
+    if isinstance(scale, bool | np.bool_):
+        return bool(scale)
+    try:
+        values = np.asarray(scale, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.shape != (n_features,) or not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError(f"scale must be True, False, or {n_features} positive numbers, one for each column of X.")
+    return values

@@ -164,7 +164,7 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         if unknown or not len(self.kernels):
             wrong = f"contains {unknown[0]!r}" if unknown else "is empty"
             raise ValueError(f"kernels {wrong}. Choose from {', '.join((*KERNELS, *SCREENED))}.")
-        given, reuse = X, find_reuse(X)
+        given, reuse, scale_key = X, find_reuse(X), np.asarray(self.scale).tobytes()
         X, y = self._read_training_data(X, y, True)
         if X.shape[0] > MOST_SAMPLES:
             raise ValueError(
@@ -185,7 +185,7 @@ class KernelMethod(InputColumns, Predictions, BaseEstimator):
         with exact(X), workers() as threads:
             options: dict[str, Any] = {"center": True, "scale": self.scale, "rows": rows}
             options["memory_budget"] = self.memory_budget
-            key = ("design", True, self.scale, (self.missing, *self.categories_), *data.weight_key(kept))
+            key = ("design", True, scale_key, (self.missing, *self.categories_), *data.weight_key(kept))
             whole = find_or_make(reuse, given, key, partial(make_design, samples.X, threads, **options))
             if isinstance(X, SelfFilledSource):
                 X.learn()

@@ -24,7 +24,7 @@ ZERO = 1e-9
 REACH = np.sqrt(5.0)
 
 
-def shrinkage_ratios(eigenvalues: Floats, n_samples: int, n_features: int) -> Floats:
+def shrinkage_ratios(eigenvalues: Floats, n_samples: float, n_features: int) -> Floats:
     """Return the ratio of the standard deviations of new and training scores for each nonzero eigenvalue.
 
     ``eigenvalues`` are those of ``X X^T``, largest first, where X is centered and has ``n_samples`` rows that are
@@ -46,7 +46,7 @@ def shrinkage_ratios(eigenvalues: Floats, n_samples: int, n_features: int) -> Fl
     return ratios
 
 
-def _density_and_hilbert(d: Floats, n_samples: int) -> tuple[Floats, Floats]:
+def _density_and_hilbert(d: Floats, n_samples: float) -> tuple[Floats, Floats]:
     """Return the kernel density of eigenvalues and its Hilbert transform, at these eigenvalues."""
     width = n_samples ** (-1 / 3) * d
     x = (d[:, None] - d) / width
@@ -77,8 +77,9 @@ def score_shrinkage(design: Design, workers: Workers, basis: Floats, count: int)
         gram = project_off(basis, project_off(basis, on_host(design.sample_gram(workers))).T)
     values = np.linalg.eigvalsh(gram)[::-1]
     values = values[values > ZERO * values[0]]
-    # Copies of a sample are not independent of it.
-    n_samples = n_free if n_features < n_free else len(values)
+    rank, size = len(values), design.size - basis.shape[1]
+    # Of a wide X, the rank is the number of independent samples; of a tall one, that of independent features.
+    n_samples, n_features = (size, rank) if n_features < size else (rank, n_features)
     found = shrinkage_ratios(values, n_samples, n_features)[:count]
     ratios[: len(found)] = found
     return ratios

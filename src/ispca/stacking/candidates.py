@@ -27,8 +27,9 @@ from ..transformers.spca_transformer import SPCA
 
 # Where the settings of ISPCA that the command line and stacking use differ from those of the paper.
 RECOMMENDED: dict[str, Any] = {"n_permutations": "auto"}
-# The residual test finds more components, and cross-fitting keeps the model from trusting them too much.
-HONEST: dict[str, Any] = RECOMMENDED | {"test": "residual", "cross_fit": 10}
+# The residual test finds more components. Cross-fitting keeps the model from trusting them too much, and shrunken
+# scores do so for unsupervised ones.
+HONEST: dict[str, Any] = RECOMMENDED | {"test": "residual", "cross_fit": 10, "shrink_scores": True}
 # Whether a borderline component is added matters little to a mixture; to be sure may take 100,000 permutations.
 MIXTURE_PERMUTATIONS = 1000
 # As in the paper; with many classes, each component has a coefficient per class.

@@ -29,8 +29,8 @@ from .base import DOCS, Stacked, offset_option
 @share_docs(
     **DOCS,
     candidates="""The candidates. By default kernels (KernelClassifier), the lasso, SPCA (for two classes only) and
-        ISPCA (50 components each, 20 for more than two classes), with the residual test and cross-fitted, each
-        with the horseshoe model; and the base rate.""",
+        ISPCA (50 components each, 20 for more than two classes), with the residual test and honest training
+        scores, each with the horseshoe model; and the base rate.""",
 )
 class StackedClassifier(ClassPredictions, ClassifierMixin, Stacked):
     """Mix the predictions of several methods, with weights from held-out samples.
@@ -101,8 +101,8 @@ class StackedClassifier(ClassPredictions, ClassifierMixin, Stacked):
 @share_docs(
     **DOCS,
     candidates="""The candidates; each must have ``predict_proba``. By default kernels (KernelScores), SPCA and
-        ISPCA (50 components each), with the residual test and cross-fitted, each with HorseshoeOrdinal; and the
-        base rate.""",
+        ISPCA (50 components each), with the residual test and honest training scores, each with
+        HorseshoeOrdinal; and the base rate.""",
 )
 class StackedOrdinal(StackedClassifier):
     """Mix the predictions of several methods for ordered classes, with weights from held-out samples.
@@ -221,8 +221,8 @@ class StackedRegressor(QuantityIntervals, RegressorMixin, Stacked):
 @share_docs(
     **DOCS,
     candidates="""The candidates; each must have ``log_predictive_density``. By default kernels
-        (KernelScores), the lasso, SPCA and ISPCA (50 components each), with the residual test and cross-fitted,
-        each with HorseshoeCounts; and the mean rate.""",
+        (KernelScores), the lasso, SPCA and ISPCA (50 components each), with the residual test and honest training
+        scores, each with HorseshoeCounts; and the mean rate.""",
 )
 class StackedCounts(CountPredictions, RegressorMixin, Stacked):
     """Mix the predictive distributions of several models of counts, with weights from held-out samples.
@@ -283,7 +283,7 @@ class StackedCounts(CountPredictions, RegressorMixin, Stacked):
     **DOCS,
     candidates="""The candidates; each must have ``predict_survival_function`` and ``log_predictive_density``. By
         default kernels (KernelScores), the lasso, SPCA and ISPCA (50 components each), with the residual test and
-        cross-fitted, each with HorseshoeSurvival; and the Kaplan-Meier curve.""",
+        honest training scores, each with HorseshoeSurvival; and the Kaplan-Meier curve.""",
 )
 class StackedSurvival(SurvivalPredictions, Stacked):
     """Mix the predicted survival of several methods, with weights from held-out samples.

@@ -17,7 +17,7 @@ from ..foundation.arrays import Floats, Indices, Mask
 from ..foundation.docstrings import share_docs
 from ..foundation.messages import RankWarning, notify
 from ..foundation.parameters import fit_context, integer_seed
-from ..inputs.checks import columns_of, target_array, training_samples
+from ..inputs.checks import checked_scale, columns_of, target_array, training_samples
 from ..reduction import cross_fitting
 from ..reduction.components import needs_sample_gram
 from ..reduction.deflation import StartBasis, start_basis
@@ -41,7 +41,8 @@ from .linear_projection import as_output
 # Results that are large, or that are computed with where X is.
 FOLLOWING = (
     *("components_", "directions_", "mean_", "scale_"),
-    *("explained_variance_", "explained_variance_ratio_", "training_scores_", "_supervised_loadings"),
+    *("explained_variance_", "explained_variance_ratio_", "score_shrinkage_"),
+    *("training_scores_", "_supervised_loadings"),
 )
 
 
@@ -178,7 +179,8 @@ class SupervisedComponents(HonestScores):
     def _usable(self, design: Design) -> Mask:
         """Return which features may take part."""
         # Given scales come from more samples than these, in which a feature may be more than one value.
-        return self._informative(design) if np.ndim(self.scale) == 0 else design.moments.deviation > 0
+        given = not isinstance(self.scale, bool | np.bool_)
+        return design.moments.deviation > 0 if given else self._informative(design)
 
     def _check_usable(self, usable: Mask, covariates: Mask) -> None:
         if not usable.any():
@@ -219,14 +221,8 @@ class SupervisedComponents(HonestScores):
 
     def _encoded_scale(self) -> Scale:
         """Return what the columns of the encoded X are divided by: their standard deviations if True."""
-        if np.ndim(self.scale) == 0:
-            return bool(self.scale)
-        scale = np.asarray(self.scale, dtype=np.float64)
-        if scale.shape != (self.n_features_in_,) or not (np.isfinite(scale).all() and (scale > 0).all()):
-            raise ValueError(
-                f"scale must be True, False, or {self.n_features_in_} positive numbers, one for each column of X."
-            )
-        return scale[self.source_columns_]
+        scale = checked_scale(self.scale, self.n_features_in_)
+        return scale if isinstance(scale, bool) else scale[self.source_columns_]
 
     def _gram_features(self, data: TrainingData) -> GramFeatures | None:
         """Return the features of the Gram matrix of the samples, if unsupervised components will need it."""

@@ -31,18 +31,25 @@ def component_names(n_components: int, n_supervised: int) -> list[str]:
 
 
 def displayed_scores(reduction: Any, Z: Any) -> tuple[Floats, bool]:
-    """Return the scores to show for samples, and whether they are cross-fitted.
+    """Return the scores to show for samples, and whether those on supervised components are cross-fitted.
 
     Of Z, which ``transform`` returned, adjusted columns are dropped. If these are the training samples in the
-    order of the fit, their cross-fitted scores are shown instead, where there are any.
+    order of the fit, the scores that a model learned from are shown instead.
     """
     Z = np.asarray(Z, dtype=np.float64)[:, : reduction.n_components_]
     first = getattr(reduction, "_first_scores", None)
-    if first is None or not reduction.n_supervised_ or len(first) != len(Z):
+    if first is None or len(first) != len(Z) or np.abs(Z[:, 0] - first).max() > SAME_SAMPLE * np.abs(first).max():
         return Z, False
-    if np.abs(Z[:, 0] - first).max() > SAME_SAMPLE * np.abs(first).max():
-        return Z, False
-    return reduction.training_scores_[:, : reduction.n_components_], True
+    return reduction.training_scores_[:, : reduction.n_components_], has_cross_fitted_scores(reduction)
+
+
+def has_cross_fitted_scores(reduction: Any) -> bool:
+    """Return whether the training scores on supervised components are cross-fitted."""
+    first = getattr(reduction, "_first_scores", None)
+    if first is None or not reduction.n_supervised_:
+        return False
+    # Scores on supervised components are not shrunken.
+    return not np.array_equal(on_host(reduction.training_scores_)[:, 0], first)
 
 
 @share_docs()
