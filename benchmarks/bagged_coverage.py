@@ -5,9 +5,9 @@
 The designs of benchmarks/coverage.py, and others: in the number of samples and features, with correlated
 features, three classes, counts and survival times. Rule for the settings of the bags, fixed before the first run:
 with a signal, 90% intervals cover the mean of new samples in 85% to 95%, in noise in at least 85%, and the
-coefficients of features with an effect in at least 80%; of the settings that do, the narrowest. Decided on other data
-sets of the first four designs, confirmed on the rest. Each data set is stored in DIR, so that an interrupted run
-continues.
+coefficients of features with an effect in at least 80%; of the settings that do, the narrowest. Decided on other
+data sets of the first four designs, confirmed on the rest. Each data set is stored in DIR, so that an interrupted
+run continues.
 """
 
 from __future__ import annotations

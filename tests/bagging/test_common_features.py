@@ -163,5 +163,3 @@ def test_large_data_are_refused(monkeypatch, rng):
     small = sample_basis(rng.normal(size=(40, 30)), np.zeros(30), np.ones(30), np.ones(30, bool), np.arange(0))
     assert isinstance(small, SampleBasis)
     assert small.rows is None
-
-

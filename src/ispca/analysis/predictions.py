@@ -85,8 +85,11 @@ def predictions(
 def interval_columns(bagged: Any, X: Any, offset: np.ndarray | None, found: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of intervals and sets around the predictions of the same samples."""
     parts = take_apart(bagged)
-    Z = np.asarray(parts.model_input(X), dtype=np.float64)
-    columns: dict[str, Any] = parts.model.interval_columns(Z, offset, found)
+    with warnings.catch_warnings():
+        # The names were already compared.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        Z = np.asarray(parts.model_input(X), dtype=np.float64)
+        columns: dict[str, Any] = parts.model.interval_columns(Z, offset, found)
     return columns
 
 

@@ -334,7 +334,14 @@ def _use(estimator: Any, samples: np.ndarray) -> str:
         if not sound or np.abs(probabilities.sum(axis=1) - 1).max() > ROUNDING:
             return "gives impossible probabilities"
     found = [predicted]
-    for method in ("predict_interval", "predict_survival_function", "survival_curves", "median_survival", "predict_set", "mean_interval"):
+    for method in (
+        "predict_interval",
+        "predict_survival_function",
+        "survival_curves",
+        "median_survival",
+        "predict_set",
+        "mean_interval",
+    ):
         if hasattr(estimator, method):
             result = getattr(estimator, method)(samples)
             found.append(result.mean if method == "survival_curves" else result)
