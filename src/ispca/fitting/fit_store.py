@@ -74,7 +74,8 @@ class Store:
         path = self.path(key)
         # Without `whole_file`, a killed process can leave an incomplete file, which does not match its checksum.
         with whole_file(path) if self._lasting else nullcontext(path) as target, open(target, "w") as file:
-            json.dump({"checksum": _checksum(key, record), "record": record}, file)
+            # Several times as fast as json.dump, which writes value by value.
+            file.write(json.dumps({"checksum": _checksum(key, record), "record": record}))
 
     def read(self, key: str) -> Outcome | None:
         """Return a finished fit; None if there is none, or if its file was damaged or changed."""
