@@ -74,7 +74,8 @@ class BaggedPosterior(MetaEstimatorMixin, BaseEstimator):
         What predicts: the steps before the reduction, the linear features of all bags, and a model with the pooled
         draws as its ``posterior_``, whose chains are bags. It is what model files contain.
     out_of_bag_ : recarray
-        Predictions of each sample by the bags without it, with the columns of files.
+        Predictions of each sample by the bags without it, with the columns of files. NaN for samples that are in
+        all bags; samples of weight 0 have no row.
     frequency_ : ndarray of shape (n_features,)
         Fraction of the bags in which a supervised component chose the feature.
     n_supervised_ : ndarray of shape (n_bags,)
@@ -225,6 +226,9 @@ class BaggedPosterior(MetaEstimatorMixin, BaseEstimator):
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags"):
             setattr(tags, name, getattr(inner, name))
+        if isinstance(self.estimator, Pipeline):
+            # The model takes dense components, whatever the features are.
+            tags.input_tags = get_tags(self.estimator[:-1]).input_tags
         return tags
 
     predict = _delegate("predict")

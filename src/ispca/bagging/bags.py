@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils import get_tags
+from sklearn.utils import column_or_1d, get_tags
 
-from ..containers import ColumnSource
+from ..containers import ColumnSource, wrap_container
 from ..data_checks.copies_outliers_and_drift import copies_together
 from ..families import Family
 from ..families.ordinal import declared_order, ordinal_target
@@ -25,7 +25,7 @@ from ..foundation.splits import Split, check_groups
 from ..models.base import Horseshoe
 from ..targets import Target
 from ..targets.samples import Samples
-from ..targets.target_and_prediction_checks import check_offset, check_weights
+from ..targets.target_and_prediction_checks import check_offset, check_weights, n_rows
 from ..transformers.base import SupervisedComponents
 from ..transformers.ispca_transformer import ISPCA
 from .bag import Bag, BagFit
@@ -99,7 +99,8 @@ def check_parts(estimator: Any) -> FittedParts:
         names = ", ".join(type(step).__name__ for step in parts.between)
         raise ValueError(f"Move the steps between the reduction and the model ({names}) before the reduction.")
     for step in parts.before:
-        if get_tags(step).target_tags.required:
+        # SelectKBest says that it needs no target, because some of its scores do not.
+        if get_tags(step).target_tags.required or hasattr(step, "score_func"):
             raise ValueError(
                 f"{type(step).__name__} uses the target, but steps before the reduction are fitted once, to all "
                 "samples. Leave it out: the reduction screens the features in every bag."
@@ -127,15 +128,19 @@ def read_data(
     groups: Any = None,
 ) -> BagData:
     """Return the samples as numbers: categories encoded and missing values filled by the means of all samples."""
-    if isinstance(X, ColumnSource):
+    # joblib passes large arrays to its workers as files in memory.
+    X = np.array(X) if isinstance(X, np.memmap) else X
+    if isinstance(wrap_container(X), ColumnSource):
         raise ValueError("Bags need X in memory. Use the posterior without bags for larger data.")
     labels = None
+    if not target.timed and np.asarray(y).ndim == 2:
+        y = column_or_1d(y, warn=True)
     if target.ordered:
         categories = declared_order(y) if categories is None else categories
         y, labels = ordinal_target(np.asarray(y), categories)
     plain = {"n_components": 1, "n_supervised": 0, "cross_fit": None, "shrink_scores": False, "verbose": 0}
     columns = clone(reduction).set_params(**plain)
-    n_samples = len(X) if hasattr(X, "__len__") and not hasattr(X, "shape") else X.shape[0]
+    n_samples = n_rows(X)
     weight, offset = check_weights(sample_weight, n_samples), check_offset(offset, n_samples)
     columns.fit(X, sample_weight=weight)
     encoded, y = checked_data(columns.encode(X), y if target.ordered else target.read(y))
