@@ -23,11 +23,14 @@ from ..targets.samples import log_class_probability
 from .bag import Bag
 from .bags import BagData, Bags
 from .conformal import class_p_values, jackknife_interval, prediction_sets
+from .noise_factor import fit_noise_factor
 from .pooled_components import place_draws
 
 # Both the differences between bags and the draws of each bag show how few samples there are. Together they make
 # intervals too wide, so the draws of a bag are moved toward their mean.
 CONTRACTION = 0.5
+# Prior standard deviation of the logarithm of the power that fits probabilities out of the bag.
+LOG_POWER_SD = 0.5
 # Between the classes of a prediction set.
 SEPARATOR = " | "
 
@@ -159,7 +162,9 @@ class PooledClasses(PooledModel):
         super()._complete(posterior, bags, Z, data)
         known = np.isfinite(self.out_of_bag_[:, 0])
         weight = None if self.sample_weight_ is None else self.sample_weight_[known]
-        self.inverse_temperature_ = fit_inverse_temperature(self.out_of_bag_[known], self.observed_[known], weight)
+        self.inverse_temperature_ = fit_inverse_temperature(
+            self.out_of_bag_[known], self.observed_[known], weight, LOG_POWER_SD
+        )
 
     def sharpen(self, means: Floats) -> Floats:
         """Return averages of probabilities to the power that fits out-of-bag predictions."""
@@ -267,7 +272,14 @@ class PooledOrdinal(PooledClasses, PosteriorOrdinal):
 
 
 class PooledRegressor(PooledModel, PosteriorRegressor):
-    """Quantities."""
+    """Quantities; the noise is that of predictions out of the bag."""
+
+    def _complete(self, posterior: Posterior, bags: Sequence[Bag], Z: Floats, data: BagData) -> None:
+        super()._complete(posterior, bags, Z, data)
+        sigma = np.asarray(posterior.sigma)
+        predictors = posterior.linear_predictor(Z).reshape(len(Z), *sigma.shape)
+        factor = fit_noise_factor(predictors, sigma, self.observed_, self.left_out_, self.sample_weight_)
+        self.posterior_ = replace(posterior, sigma=factor * sigma)
 
     def _mean_draws(self, Z: Floats, offset: Floats | None = None) -> Floats:
         return self.posterior_.linear_predictor(Z)

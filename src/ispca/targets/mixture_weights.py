@@ -55,12 +55,16 @@ def apply_inverse_temperature(probabilities: Floats, inverse_temperature: float)
 
 
 def fit_inverse_temperature(
-    probabilities: Floats, observed: np.ndarray, sample_weight: Floats | None = None
+    probabilities: Floats,
+    observed: np.ndarray,
+    sample_weight: Floats | None = None,
+    prior_sd: float = LOG_INVERSE_TEMPERATURE_SD,
 ) -> float:
     """Return the power of the pooled probabilities that fits the observed class numbers best.
 
     A mixture of calibrated forecasts is underconfident (Ranjan and Gneiting, 2010): where the forecasts agree,
-    together they know more than each of them. The log of the power has a normal prior with mean 0.
+    together they know more than each of them. The log of the power has a normal prior with mean 0 and standard
+    deviation ``prior_sd``.
 
     >>> cautious = np.array([[0.7, 0.3]] * 20 + [[0.3, 0.7]] * 20)
     >>> fit_inverse_temperature(cautious, np.repeat([0, 1], 20)) > 1.2
@@ -73,7 +77,7 @@ def fit_inverse_temperature(
         powers = np.exp(log_inverse_temperature) * log_probabilities
         fit = powers[rows, observed] - logsumexp(powers, axis=1)
         total = fit.sum() if sample_weight is None else sample_weight @ fit
-        return float(0.5 * (log_inverse_temperature / LOG_INVERSE_TEMPERATURE_SD) ** 2 - total)
+        return float(0.5 * (log_inverse_temperature / prior_sd) ** 2 - total)
 
     bounds = (-LARGEST_LOG_INVERSE_TEMPERATURE, LARGEST_LOG_INVERSE_TEMPERATURE)
     return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))
