@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
 import ispca
-from ispca import selection, validation
+from ispca import BaggedPosterior, selection, validation
 from ispca.models.base import Horseshoe
 from ispca.stacking.base import Stacked
 
@@ -42,6 +42,10 @@ print(ispca.ISPCA, ispca.datasets)"""
         ispca.ISPC  # noqa: B018
 
 
+# A bagged posterior has no default model.
+CLASSIFIERS = [kind for kind in ESTIMATORS if hasattr(kind, "predict_proba") and kind is not BaggedPosterior]
+
+
 def test_completion_shows_public_names_only():
     assert set(dir(ispca)) - {"__version__"} == {*ispca.__all__, *ispca.PACKAGES}
 
@@ -52,7 +56,7 @@ def test_fit_returns_its_own_type(kind):
     assert get_type_hints(kind.fit)["return"] is Self
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if hasattr(kind, "predict_proba")])
+@pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_every_classifier_has_log_probabilities(kind, rng):
     X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
     options = {"estimators": {"a": LogisticRegression()}, "n_jobs": 1} if issubclass(kind, Stacked) else {}

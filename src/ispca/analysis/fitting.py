@@ -139,7 +139,8 @@ def fit_bags(table: Table, pipeline: Pipeline, settings: Settings, listener: Lis
         reduction.set_params(test="residual")
     bagged = BaggedPosterior(make_pipeline(reduction, model), n_bags=n_bags, random_state=settings.seed)
     try:
-        bagged.fit(table.X, table.target, **sample_options(table))
+        with covariates_checked():
+            bagged.fit(table.X, table.target, **sample_options(table))
     except ValueError as error:
         problem = f"The bags could not be fitted, so intervals take the components for given. {error}"
         listener.note(problem, ConvergenceWarning)
