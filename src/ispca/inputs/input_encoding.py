@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..containers import ColumnSource, wrap_container
-from ..data_checks.confounding import are_checked, check_confounding
+from ..data_checks.confounding import check_confounding
 from ..families import Family
 from ..foundation.arrays import DROP_OR_FILL, IMPUTE, Floats, Indices, Mask
 from ..foundation.messages import listing
@@ -143,8 +143,6 @@ class InputColumns:
 
     def _check_confounding(self, X: Any, y: Any, family: Family) -> None:
         """Refuse covariates that determine the target, and warn about those that nearly do."""
-        if are_checked():
-            return
         names = getattr(self, "feature_names_in_", None)
         covariates = encoding.covariate_columns(X, self.adjusted_, self.source_columns_, names)
         check_confounding(covariates, y, family.classification)
