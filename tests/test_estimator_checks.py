@@ -25,7 +25,7 @@ EQUIVALENCE = ["check_sample_weight_equivalence_on_dense_data", "check_sample_we
 WEIGHTS = [*EQUIVALENCE, "check_sample_weights_list", "check_sample_weights_not_overwritten"]
 # Bootstrap samples of weighted and of repeated samples differ.
 BAGGED = [
-    BaggedPosterior(make_pipeline(ISPCA(2, alpha=None, n_supervised=1), model), n_bags=2, n_jobs=1, random_state=0)
+    BaggedPosterior(make_pipeline(ISPCA(2, alpha=None, n_supervised=1), model), n_bags=3, n_jobs=1, random_state=0)
     for model in (HorseshoeClassifier(), HorseshoeRegressor())
 ]
 

@@ -271,6 +271,28 @@ def test_an_interrupted_fit_continues(kind, tmp_path, monkeypatch):
         unfitted(kind, resume=tmp_path, random_state=None).fit(X, y)
 
 
+def test_failed_bags_are_left_out_and_told(monkeypatch):
+    X, y, _ = bagged_fits.draw("quantity")
+    fit, calls = BagFit.__call__, []
+
+    def failing(self, *args):
+        calls.append(1)
+        if len(calls) in (1, 4):
+            raise ValueError("no luck")
+        return fit(self, *args)
+
+    monkeypatch.setattr(BagFit, "__call__", failing)
+    with pytest.warns(UserWarning, match=r"2 bags of 6 failed.*no luck"):
+        bagged = unfitted("quantity").fit(X, y)
+    kept = [1, 2, 4, 5]
+    np.testing.assert_array_equal(bagged.model_.left_out_, fitted("quantity").model_.left_out_[kept])
+    expected = fitted("quantity").model_.bag_means(linear_features(fitted("quantity"), X))[:, kept]
+    np.testing.assert_allclose(bagged.model_.bag_means(linear_features(bagged, X)), expected, rtol=1e-6)
+    monkeypatch.setattr(BagFit, "__call__", lambda *args: 1 / 0)
+    with pytest.raises(ValueError, match=r"6 bags of 6 failed. The first error: ZeroDivisionError"):
+        unfitted("quantity").fit(X, y)
+
+
 def test_samples_of_weight_zero_do_not_count():
     X, y, _ = bagged_fits.draw("quantity")
     weights = np.repeat([1.0, 0.0], [45, 15])
