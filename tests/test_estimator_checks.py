@@ -56,6 +56,8 @@ def test_scikit_learn_check_of_cross_fitting(estimator, check):
 
 
 @pytest.mark.slow
-@parametrize_with_checks(BAGGED, expected_failed_checks=lambda _: dict.fromkeys(EQUIVALENCE, "other bootstrap samples"))
+@parametrize_with_checks(
+    BAGGED, expected_failed_checks=lambda _: dict.fromkeys(EQUIVALENCE, "other bootstrap samples")
+)
 def test_scikit_learn_check_of_bags(estimator, check):
     check(estimator)

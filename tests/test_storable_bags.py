@@ -35,7 +35,9 @@ def test_predictions_are_the_same_bit_by_bit(kind, tmp_path):
     np.testing.assert_array_equal(loaded.predict(X), bagged.predict(X))
     for method in ("mean_interval", "predict_interval"):
         if hasattr(bagged, method):
-            found, given = (getattr(model, method)(x, 0.8, **options(offset)) for model, x in ((loaded[-1], Z), (bagged, X)))
+            found, given = (
+                getattr(model, method)(x, 0.8, **options(offset)) for model, x in ((loaded[-1], Z), (bagged, X))
+            )
             np.testing.assert_array_equal(found, given)
     np.testing.assert_array_equal(
         loaded[-1].log_predictive_density(Z, y, **options(offset)),
@@ -44,7 +46,9 @@ def test_predictions_are_the_same_bit_by_bit(kind, tmp_path):
     if kind in CLASSES:
         np.testing.assert_array_equal(loaded.predict_proba(X), bagged.predict_proba(X))
         np.testing.assert_array_equal(loaded[-1].predict_set(Z), bagged.predict_set(X))
-    np.testing.assert_array_equal(original_coefficients(loaded)["mean"], original_coefficients(bagged.pipeline_)["mean"])
+    np.testing.assert_array_equal(
+        original_coefficients(loaded)["mean"], original_coefficients(bagged.pipeline_)["mean"]
+    )
 
 
 def test_names_steps_categories_groups_and_weights(tmp_path):

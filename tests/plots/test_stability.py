@@ -64,7 +64,9 @@ def test_given_axes(result):
 
 
 def test_nothing_found(rng):
-    nothing = stability(ISPCA(n_permutations=100), rng.normal(size=(40, 10)), np.tile([0, 1], 20), n_bags=3, n_jobs=1)
+    nothing = stability(
+        ISPCA(n_permutations=100), rng.normal(size=(40, 10)), np.tile([0, 1], 20), n_bags=3, n_jobs=1
+    )
     ax = plot_stability(nothing)
     assert "nan" not in ax.get_title(loc="left")
 

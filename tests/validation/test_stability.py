@@ -64,7 +64,9 @@ def test_frequencies_by_hand(module):
     result = stability(SPCA(n_features=15), X, y, n_components=1, n_bags=4, n_jobs=1, random_state=3)
     Z, masks, scores = X / X.std(axis=0), [], []
     for split in draw_bags(4, np.arange(60), y, None, 3):
-        fitted = SPCA(n_features=15, scale=False).fit(Z[split.train], y[split.train], sample_weight=split.train_weight)
+        fitted = SPCA(n_features=15, scale=False).fit(
+            Z[split.train], y[split.train], sample_weight=split.train_weight
+        )
         masks.append(fitted.directions_[0] != 0)
         scores.append(fitted.transform(Z)[:, 0])
     masks, order = np.array(masks), result.table.feature.astype(int)
@@ -154,7 +156,8 @@ def test_nothing_is_cross_fitted(module, kind, monkeypatch):
     X, y, _ = module
     monkeypatch.setattr(kind, "_cross_fit", None)
     plain, crossed = (
-        stability(kind(n_permutations=50, cross_fit=cross_fit), X, y, n_bags=2, n_jobs=1) for cross_fit in (None, 4)
+        stability(kind(n_permutations=50, cross_fit=cross_fit), X, y, n_bags=2, n_jobs=1)
+        for cross_fit in (None, 4)
     )
     pd.testing.assert_frame_equal(plain.table.to_frame(), crossed.table.to_frame())
     np.testing.assert_array_equal(plain.components, crossed.components)

@@ -175,7 +175,9 @@ def run_bags(
     if len(good) < FEWEST_BAGS:
         raise ValueError(f"{failed} of {n_bags} failed. The first error: {error}")
     if error is not None:
-        notify(f"{failed} of {n_bags} failed, so their samples are missing from the average. The first error: {error}")
+        notify(
+            f"{failed} of {n_bags} failed, so their samples are missing from the average. The first error: {error}"
+        )
     return Bags([outcomes[k] for k in good], [splits[k] for k in good], basis)
 
 

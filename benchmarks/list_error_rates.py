@@ -1,0 +1,99 @@
+"""False features in the lists of stability: ``python -m benchmarks.list_error_rates`` (20 minutes on two cores).
+
+Each data set has 60 samples and 2,000 features, of which 20 are associated with the target, or none. Features of
+a block that drives the target all count as associated. A list consists of the features with an ``error_rate`` of
+at most 10%, 20% or 30%; its fraction of false features is 0 if it is empty.
+"""
+
+import argparse
+import warnings
+
+import numpy as np
+
+from ispca import ISPCA
+from ispca.validation import stability
+
+N, D, RELEVANT = 60, 2000, 20
+RATES = (0.1, 0.2, 0.3)
+
+
+def blocks(rng, size, noise, outcome=None):
+    """Return features in blocks with a correlation of one half, and a target that follows the first block."""
+    factors = rng.normal(size=(N, D // size))
+    X = np.repeat(factors, size, axis=1) + rng.normal(size=(N, D))
+    if outcome == "survival":
+        return X, survival(factors[:, 0], rng)
+    score = factors[:, : RELEVANT // size].sum(axis=1) + noise * rng.normal(size=N)
+    if outcome == "quantity":
+        return X, score
+    return X, np.digitize(score, np.quantile(score, [1 / 3, 2 / 3] if outcome == "three" else [0.5]))
+
+
+def survival(factor, rng):
+    life, end = rng.exponential(np.exp(-1.5 * factor)), rng.exponential(3.0, size=N)
+    y = np.empty(N, dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = life <= end, np.minimum(life, end) + 0.01
+    return y
+
+
+def independent(rng, shift):
+    """Return independent features, of which the first differ between two classes."""
+    X, y = rng.normal(size=(N, D)), np.tile([0, 1], N // 2)
+    X[:, :RELEVANT] += shift * y[:, None]
+    return X, y
+
+
+def noise(rng, size):
+    """Return features, and classes that nothing is associated with."""
+    X = rng.normal(size=(N, D))
+    return X + np.repeat(rng.normal(size=(N, D // size)), size, axis=1) * (size > 1), np.tile([0, 1], N // 2)
+
+
+DESIGNS = {
+    "noise, independent": lambda rng: noise(rng, 1),
+    "noise, blocks of 20": lambda rng: noise(rng, 20),
+    "noise, blocks of 100": lambda rng: noise(rng, 100),
+    "noise, blocks of 20, forced": lambda rng: noise(rng, 20),
+    "independent, weak": lambda rng: independent(rng, 1.2),
+    "independent, strong": lambda rng: independent(rng, 1.6),
+    "block of 20, weak": lambda rng: blocks(rng, 20, 1.0),
+    "block of 20, strong": lambda rng: blocks(rng, 20, 0.3),
+    "two blocks of 10": lambda rng: blocks(rng, 10, 0.5),
+    "block of 20, quantity": lambda rng: blocks(rng, 20, 0.5, "quantity"),
+    "block of 20, three classes": lambda rng: blocks(rng, 20, 0.3, "three"),
+    "block of 20, survival": lambda rng: blocks(rng, 20, 0.0, "survival"),
+}
+
+
+def trial(name, seed):
+    """Return the number of features on each list, and of the associated ones among them."""
+    X, y = DESIGNS[name](np.random.default_rng([seed, list(DESIGNS).index(name)]))
+    reduction = ISPCA(1, alpha=None, n_supervised=1) if name.endswith("forced") else ISPCA()
+    table = stability(reduction, X, y, n_jobs=1, random_state=seed).table
+    chosen = [table["feature"][table["error_rate"] <= rate].astype(int) for rate in RATES]
+    relevant = 0 if name.startswith("noise") else RELEVANT
+    return [(len(features), np.count_nonzero(features < relevant)) for features in chosen]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=40, help="data sets of each design")
+    parser.add_argument("--designs", nargs="*", default=list(DESIGNS), choices=list(DESIGNS))
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    columns = " | ".join(f"false at {rate:.0%} (error), listed, associated" for rate in RATES)
+    print(f"| design | {columns} | SD of false at 20% |")
+    for name in options.designs:
+        found = np.array([trial(name, seed) for seed in range(options.sets)])
+        listed, right = found[..., 0], found[..., 1]
+        false = (listed - right) / np.maximum(listed, 1)
+        error = false.std(axis=0, ddof=1) / np.sqrt(len(false))
+        cells = [
+            f"{100 * false[:, k].mean():.0f}% ({100 * error[k]:.0f}), {listed[:, k].mean():.1f}, {right[:, k].mean():.1f}"
+            for k in range(len(RATES))
+        ]
+        print(f"| {name} | {' | '.join(cells)} | {100 * false[:, 1].std(ddof=1):.0f}% |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
