@@ -88,10 +88,8 @@ def main():
         listed, right = found[..., 0], found[..., 1]
         false = (listed - right) / np.maximum(listed, 1)
         error = false.std(axis=0, ddof=1) / np.sqrt(len(false))
-        cells = [
-            f"{100 * false[:, k].mean():.0f}% ({100 * error[k]:.0f}), {listed[:, k].mean():.1f}, {right[:, k].mean():.1f}"
-            for k in range(len(RATES))
-        ]
+        means = zip(100 * false.mean(axis=0), 100 * error, listed.mean(axis=0), right.mean(axis=0), strict=True)
+        cells = [f"{rate:.0f}% ({off:.0f}), {many:.1f}, {good:.1f}" for rate, off, many, good in means]
         print(f"| {name} | {' | '.join(cells)} | {100 * false[:, 1].std(ddof=1):.0f}% |", flush=True)
 
 

@@ -3,8 +3,8 @@ Stability: which features recur in other samples?
 =================================================
 
 This example measures how much a list of genes depends on the sample. Another sample of 60 patients would give a
-different list. ``stability`` repeats the reduction on bootstrap samples, the bags, and counts how often each gene is
-selected. Permuted copies of the genes run along, so that it can estimate how many genes of the list are false.
+different list. ``stability`` repeats the reduction on bootstrap samples, the bags, and counts how often each gene
+is selected. Permuted copies of the genes run along, so that it can estimate how many genes of the list are false.
 """
 
 from ispca import ISPCA
@@ -18,8 +18,8 @@ result = stability(
 )
 
 # %%
-# The fraction of bags that select each gene, compared with random selection. Dark bars are the list with an estimated
-# error rate of at most 20%.
+# The fraction of bags that select each gene, compared with random selection. Dark bars are the list with an
+# estimated error rate of at most 20%.
 
 plot_stability(result, n_features=20)
 

@@ -3,8 +3,8 @@ Stability on real data: which pixels recur?
 ===========================================
 
 This example asks how much a list of selected features depends on the sample, with 60 images of the digits 3
-and 8 (real data, part of scikit-learn). It repeats the reduction on bootstrap samples of the images and counts how often
-each pixel is selected, once with the digits and once with shuffled labels.
+and 8 (real data, part of scikit-learn). It repeats the reduction on bootstrap samples of the images and
+counts how often each pixel is selected, once with the digits and once with shuffled labels.
 """
 
 import matplotlib.pyplot as plt
@@ -36,7 +36,7 @@ for ax, (name, target) in zip(axes, {"3 or 8": y, "shuffled": shuffled}.items(),
 figure.colorbar(shown, ax=axes, label="fraction of bags that select the pixel")
 
 # %%
-# The component is stable, and its list of pixels less so. With the digits, the scores of the bags are almost the same,
-# although only two pixels are selected in over 80% of the bags: neighbors replace each other. The error rate looks at
-# the list instead of a fixed frequency: 17 pixels are selected clearly more often than their permuted copies, and none
-# with shuffled labels.
+# The component is stable, and its list of pixels less so. With the digits, the scores of the bags are almost the
+# same, although only two pixels are selected in over 80% of the bags: neighbors replace each other. The error
+# rate looks at the list instead of a fixed frequency: 17 pixels are selected clearly more often than permuted
+# ones, and none with shuffled labels.

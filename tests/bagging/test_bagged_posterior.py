@@ -380,11 +380,11 @@ def test_bad_data_are_refused():
         unfitted("two classes").fit(X, y, sample_weight=np.ones(5))
     with pytest.raises(ValueError, match="do not match"):
         unfitted("two classes").fit(X, y[:50])
-    with pytest.raises(ValueError, match="one class|single class"):
+    with pytest.raises(ValueError, match="class"):
         unfitted("two classes").fit(X, np.repeat("a", 60))
     with pytest.raises(ValueError, match="offset"):
         unfitted("counts").fit(X, np.arange(60), offset=np.ones(3))
-    with pytest.raises(ValueError, match="fractions|integers"):
+    with pytest.raises(ValueError, match="integers"):
         unfitted("counts").fit(X, np.linspace(0, 1, 60))
 
 

@@ -1,4 +1,4 @@
-"""Stability: a strong module comes up again and again, noise does not, and chance levels and error rates are right."""
+"""Stability: a strong module comes up again and again, noise does not; chance levels and error rates are right."""
 
 import numpy as np
 import pandas as pd
