@@ -17,57 +17,56 @@ N, D, RELEVANT = 60, 2000, 20
 RATES = (0.1, 0.2, 0.3)
 
 
-def blocks(rng, size, noise, outcome=None):
-    """Return features in blocks with a correlation of one half, and a target that follows the first block."""
+def blocks(rng, size):
+    """Return features in blocks with a correlation of one half, and their factors."""
     factors = rng.normal(size=(N, D // size))
-    X = np.repeat(factors, size, axis=1) + rng.normal(size=(N, D))
-    if outcome == "survival":
-        return X, survival(factors[:, 0], rng)
+    return np.repeat(factors, size, axis=1) + rng.normal(size=(N, D)), factors
+
+
+def follow(rng, size, noise, limits=(0.5,)):
+    """Return blocks, and classes that the first of them determine up to some noise; a quantity without limits."""
+    X, factors = blocks(rng, size)
     score = factors[:, : RELEVANT // size].sum(axis=1) + noise * rng.normal(size=N)
-    if outcome == "quantity":
-        return X, score
-    return X, np.digitize(score, np.quantile(score, [1 / 3, 2 / 3] if outcome == "three" else [0.5]))
+    return X, np.digitize(score, np.quantile(score, limits)) if limits else score
 
 
-def survival(factor, rng):
-    life, end = rng.exponential(np.exp(-1.5 * factor)), rng.exponential(3.0, size=N)
+def survive(rng):
+    """Return blocks, and survival times that depend on the first."""
+    X, factors = blocks(rng, 20)
+    life, end = rng.exponential(np.exp(-1.5 * factors[:, 0])), rng.exponential(3.0, size=N)
     y = np.empty(N, dtype=[("event", bool), ("time", float)])
     y["event"], y["time"] = life <= end, np.minimum(life, end) + 0.01
-    return y
+    return X, y
 
 
-def independent(rng, shift):
-    """Return independent features, of which the first differ between two classes."""
-    X, y = rng.normal(size=(N, D)), np.tile([0, 1], N // 2)
+def shifted(rng, y, shift):
+    """Return independent features, of which the first differ between the classes."""
+    X = rng.normal(size=(N, D))
     X[:, :RELEVANT] += shift * y[:, None]
     return X, y
 
 
-def noise(rng, size):
-    """Return features, and classes that nothing is associated with."""
-    X = rng.normal(size=(N, D))
-    return X + np.repeat(rng.normal(size=(N, D // size)), size, axis=1) * (size > 1), np.tile([0, 1], N // 2)
-
-
+# Functions of a generator and of classes in random order.
 DESIGNS = {
-    "noise, independent": lambda rng: noise(rng, 1),
-    "noise, blocks of 20": lambda rng: noise(rng, 20),
-    "noise, blocks of 100": lambda rng: noise(rng, 100),
-    "noise, blocks of 20, forced": lambda rng: noise(rng, 20),
-    "independent, weak": lambda rng: independent(rng, 1.2),
-    "independent, strong": lambda rng: independent(rng, 1.6),
-    "block of 20, weak": lambda rng: blocks(rng, 20, 1.0),
-    "block of 20, strong": lambda rng: blocks(rng, 20, 0.3),
-    "two blocks of 10": lambda rng: blocks(rng, 10, 0.5),
-    "block of 20, quantity": lambda rng: blocks(rng, 20, 0.5, "quantity"),
-    "block of 20, three classes": lambda rng: blocks(rng, 20, 0.3, "three"),
-    "block of 20, survival": lambda rng: blocks(rng, 20, 0.0, "survival"),
+    "noise, independent": lambda rng, y: (rng.normal(size=(N, D)), y),
+    "noise, blocks of 20": lambda rng, y: (blocks(rng, 20)[0], y),
+    "independent, strong": lambda rng, y: shifted(rng, y, 1.6),
+    "block of 20, strong": lambda rng, y: follow(rng, 20, 0.3),
+    "noise, blocks of 100": lambda rng, y: (blocks(rng, 100)[0], y),
+    "independent, weak": lambda rng, y: shifted(rng, y, 1.2),
+    "block of 20, weak": lambda rng, y: follow(rng, 20, 1.0),
+    "block of 20, quantity": lambda rng, y: follow(rng, 20, 0.5, ()),
+    "two blocks of 10": lambda rng, y: follow(rng, 10, 0.5),
+    "noise, blocks of 20, forced": lambda rng, y: (blocks(rng, 20)[0], y),
+    "block of 20, three classes": lambda rng, y: follow(rng, 20, 0.3, (1 / 3, 2 / 3)),
+    "block of 20, survival": lambda rng, y: survive(rng),
 }
 
 
 def trial(name, seed):
     """Return the number of features on each list, and of the associated ones among them."""
-    X, y = DESIGNS[name](np.random.default_rng([seed, list(DESIGNS).index(name)]))
+    rng = np.random.default_rng([seed, list(DESIGNS).index(name)])
+    X, y = DESIGNS[name](rng, rng.permutation(np.tile([0, 1], N // 2)))
     reduction = ISPCA(1, alpha=None, n_supervised=1) if name.endswith("forced") else ISPCA()
     table = stability(reduction, X, y, n_jobs=1, random_state=seed).table
     chosen = [table["feature"][table["error_rate"] <= rate].astype(int) for rate in RATES]
