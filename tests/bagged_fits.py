@@ -66,3 +66,15 @@ def fitted(kind):
     """Return a bagged posterior of the 60 samples of a kind; shared, never change it."""
     X, y, offset = draw(kind)
     return unfitted(kind).fit(X, y, **options(offset))
+
+
+def linear_features(bagged, X):
+    """Return what the model of all bags takes."""
+    return bagged.pipeline_[:-1].transform(X)
+
+
+def same(table, other):
+    """Compare tables column by column, because records with NaN are never equal."""
+    assert table.dtype == other.dtype
+    for name in table.dtype.names:
+        np.testing.assert_array_equal(table[name], other[name])

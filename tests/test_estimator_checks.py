@@ -1,9 +1,10 @@
 """scikit-learn's own checks; cross-fitting and permutation tests depart from one of its conventions each."""
 
 import pytest
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ispca import ISPCA, SPCA
+from ispca import ISPCA, SPCA, BaggedPosterior, HorseshoeClassifier, HorseshoeRegressor
 
 ESTIMATORS = [ISPCA(), SPCA()]
 VARIANTS = [
@@ -22,6 +23,11 @@ DIFFERENT = dict.fromkeys(
 # A permutation exchanges samples whatever their weights, so that a test does not decide as on duplicated samples.
 EQUIVALENCE = ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"]
 WEIGHTS = [*EQUIVALENCE, "check_sample_weights_list", "check_sample_weights_not_overwritten"]
+# Bootstrap samples of weighted and of repeated samples differ.
+BAGGED = [
+    BaggedPosterior(make_pipeline(ISPCA(2, alpha=None, n_supervised=1), model), n_bags=3, n_jobs=1, random_state=0)
+    for model in (HorseshoeClassifier(), HorseshoeRegressor())
+]
 
 
 def expected_failures(estimator):
@@ -46,4 +52,12 @@ def test_scikit_learn_check_of_variants(estimator, check):
 @pytest.mark.slow
 @parametrize_with_checks(CROSS_FITTED, expected_failed_checks=lambda _: DIFFERENT)
 def test_scikit_learn_check_of_cross_fitting(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    BAGGED, expected_failed_checks=lambda _: dict.fromkeys(EQUIVALENCE, "other bootstrap samples")
+)
+def test_scikit_learn_check_of_bags(estimator, check):
     check(estimator)

@@ -7,17 +7,15 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.feature_selection import VarianceThreshold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 import bagged_fits
-from bagged_fits import GRADES, MODELS, N_BAGS, fitted, options, unfitted
-from ispca import ISPCA, SPCA, BaggedPosterior, HorseshoeClassifier, HorseshoeRegressor
-from ispca.bagging.bag import BagFit
+from bagged_fits import GRADES, MODELS, N_BAGS, fitted, linear_features, options, unfitted
+from ispca import ISPCA, SPCA, BaggedPosterior, HorseshoeRegressor
 from ispca.bagging.bootstrap import draw_bags
-from ispca.containers import wrap_container
 from ispca.targets import find_target
 from ispca.validation import stability
 
@@ -27,17 +25,6 @@ CLASSES = ["two classes", "three classes", "ordinal"]
 
 def new_samples(kind):
     return bagged_fits.draw(kind, 200, seed=1)
-
-
-def same(table, other):
-    """Compare tables column by column, because records with NaN are never equal."""
-    assert table.dtype == other.dtype
-    for name in table.dtype.names:
-        np.testing.assert_array_equal(table[name], other[name])
-
-
-def linear_features(bagged, X):
-    return bagged.pipeline_[:-1].transform(X)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -236,76 +223,6 @@ def test_stability_is_that_of_the_function():
         fitted("three classes").stability(0)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_workers_do_not_matter(kind, monkeypatch):
-    monkeypatch.setattr("ispca.fitting.runner.SECONDS_WORTH_WORKERS", 0.0)
-    X, y, offset = bagged_fits.draw(kind)
-    parallel = unfitted(kind, n_jobs=2).fit(X, y, **options(offset))
-    np.testing.assert_array_equal(parallel.model_.posterior_.coef, fitted(kind).model_.posterior_.coef)
-    same(parallel.out_of_bag_, fitted(kind).out_of_bag_)
-
-
-@pytest.mark.parametrize("kind", ["two classes", "survival"])
-def test_an_interrupted_fit_continues(kind, tmp_path, monkeypatch):
-    X, y, offset = bagged_fits.draw(kind)
-    bagged = unfitted(kind, resume=tmp_path)
-    fit, calls = BagFit.__call__, []
-
-    def interrupted(self, *args):
-        calls.append(1)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return fit(self, *args)
-
-    monkeypatch.setattr(BagFit, "__call__", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        bagged.fit(X, y, **options(offset))
-    assert not hasattr(bagged, "pipeline_")
-    bagged.fit(X, y, **options(offset))
-    assert len(calls) == 3 + N_BAGS - 2
-    np.testing.assert_array_equal(bagged.model_.posterior_.coef, fitted(kind).model_.posterior_.coef)
-    same(bagged.out_of_bag_, fitted(kind).out_of_bag_)
-    np.testing.assert_array_equal(bagged.stability().table, fitted(kind).stability().table)
-    with pytest.raises(ValueError, match="resume requires a fixed random_state"):
-        unfitted(kind, resume=tmp_path, random_state=None).fit(X, y)
-
-
-def test_samples_of_weight_zero_do_not_count():
-    X, y, _ = bagged_fits.draw("quantity")
-    weights = np.repeat([1.0, 0.0], [45, 15])
-    weighted = unfitted("quantity", n_bags=2).fit(X, np.where(weights, y, 100), sample_weight=weights)
-    dropped = unfitted("quantity", n_bags=2).fit(X[:45], y[:45], sample_weight=np.ones(45))
-    np.testing.assert_allclose(weighted.predict(X), dropped.predict(X), rtol=1e-6)
-    assert len(weighted.out_of_bag_) == 45
-
-
-def test_heavy_samples_decide():
-    X, y, _ = bagged_fits.draw("quantity")
-    first = np.arange(60) < 30
-    target, predicted = np.where(first, y, -y), []
-    for heavy in (first, ~first):
-        weights = np.where(heavy, 10.0, 1.0)
-        bagged = unfitted("quantity", n_bags=3)
-        predicted.append(bagged.fit(X, target, sample_weight=weights).predict(X))
-    assert np.corrcoef(predicted[0], y)[0, 1] > 0.5
-    assert np.corrcoef(predicted[1], y)[0, 1] < -0.5
-
-
-def test_groups_are_left_out_together():
-    X, y, _ = bagged_fits.draw("quantity")
-    groups = np.array([f"patient {k}" for k in np.arange(60) // 3])
-    left_out = unfitted("quantity", n_bags=3).fit(X, y, groups=groups).model_.left_out_.reshape(3, 20, 3)
-    assert (left_out == left_out[..., :1]).all()
-
-
-def test_copies_are_left_out_together():
-    X, y, _ = bagged_fits.draw("quantity")
-    X[59] = X[0]
-    left_out = unfitted("quantity", n_bags=8).fit(X, y).model_.left_out_
-    np.testing.assert_array_equal(left_out[:, 0], left_out[:, 59])
-
-
 def test_parameters_copies_and_pickles():
     bagged = fitted("two classes")
     assert bagged.get_params()["estimator__ispca__whiten"] is True
@@ -327,53 +244,6 @@ def test_methods_are_those_of_the_model():
     assert not hasattr(quantity, "predict_proba")
     assert not hasattr(classes, "survival_curves")
     assert hasattr(survival, "survival_curves")
-
-
-@pytest.mark.parametrize(
-    ("estimator", "words"),
-    [
-        (HorseshoeClassifier(), "'estimator' parameter"),
-        (
-            make_pipeline(StandardScaler(), HorseshoeClassifier()),
-            "must be a pipeline of ISPCA or SPCA and a horseshoe",
-        ),
-        (make_pipeline(ISPCA(2)), "must be a pipeline of ISPCA or SPCA and a horseshoe"),
-        (make_pipeline(ISPCA(2), StandardScaler(), HorseshoeClassifier()), r"between .* \(StandardScaler\)"),
-        (make_pipeline(SelectKBest(), ISPCA(2), HorseshoeClassifier()), "SelectKBest uses the target"),
-    ],
-)
-def test_other_estimators_are_refused(estimator, words):
-    X, y, _ = bagged_fits.draw("two classes")
-    with pytest.raises(ValueError, match=words):
-        BaggedPosterior(estimator).fit(X, y)
-
-
-def test_bad_data_are_refused():
-    X, y, _ = bagged_fits.draw("two classes")
-    with pytest.raises(ValueError, match="n_bags"):
-        unfitted("two classes", n_bags=1).fit(X, y)
-    with pytest.raises(ValueError, match="groups has 5 entries"):
-        unfitted("two classes").fit(X, y, groups=np.arange(5))
-    with pytest.raises(ValueError, match="sample_weight"):
-        unfitted("two classes").fit(X, y, sample_weight=np.ones(5))
-    with pytest.raises(ValueError, match="do not match"):
-        unfitted("two classes").fit(X, y[:50])
-    with pytest.raises(ValueError, match="one class|single class"):
-        unfitted("two classes").fit(X, np.repeat("a", 60))
-    with pytest.raises(ValueError, match="offset"):
-        unfitted("counts").fit(X, np.arange(60), offset=np.ones(3))
-    with pytest.raises(ValueError, match="fractions|integers"):
-        unfitted("counts").fit(X, np.linspace(0, 1, 60))
-
-
-def test_features_outside_of_memory_are_refused(tmp_path):
-    X, y, _ = bagged_fits.draw("quantity")
-    np.save(tmp_path / "X.npy", X)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    with pytest.raises(ValueError, match="Bags need X in memory"):
-        unfitted("quantity").fit(wrap_container(mapped), y)
-    # Workers of joblib get such arrays.
-    np.testing.assert_array_equal(unfitted("quantity").fit(mapped, y).predict(X), fitted("quantity").predict(X))
 
 
 def test_what_is_made_of_bags_cannot_be_fitted():

@@ -68,8 +68,8 @@ def test_anndata_follows_it(y, kind, rng):
 def test_stability_decides_for_all_samples_at_once(rng):
     # 11 values in all, fewer in most training parts: these must not become classes.
     X, y = rng.normal(size=(22, 5)), np.arange(22) % 11
-    auto = stability(ISPCA(alpha=None), X, y, n_components=1, cv=3, n_jobs=1)
-    named = stability(ISPCA(alpha=None, family="gaussian"), X, y, n_components=1, cv=3, n_jobs=1)
+    auto = stability(ISPCA(alpha=None), X, y, n_components=1, n_bags=3, n_jobs=1)
+    named = stability(ISPCA(alpha=None, family="gaussian"), X, y, n_components=1, n_bags=3, n_jobs=1)
     assert np.array_equal(auto.table, named.table)
 
 

@@ -163,7 +163,7 @@ def test_comparisons_and_stability_take_frames_with_categories():
     ]
     assert not results[0].errors
     np.testing.assert_allclose(*(result.scores["mlpd"] for result in results), atol=1e-8)
-    found = stability(ISPCA(adjust=ADJUST), frame, y, n_components=1, cv=3, n_jobs=1)
+    found = stability(ISPCA(adjust=ADJUST), frame, y, n_components=1, n_bags=3, n_jobs=1)
     frequency = dict(zip(found.table["feature"], found.table["frequency"], strict=True))
     assert sorted(frequency) == sorted(frame.columns)
     assert all(frequency[name] == 0 for name in ADJUST)

@@ -1,18 +1,18 @@
-"""Stability: a strong module comes up again and again, noise does not, and the chance levels are right."""
+"""Stability: a strong module comes up again and again, noise does not; chance levels and error rates are right."""
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import PCA
-from sklearn.model_selection import KFold
 
 from ispca import ISPCA, SPCA
+from ispca.bagging.bootstrap import draw_bags
+from ispca.bagging.stability import _random_overlap, error_rates
 from ispca.validation import stability
-from ispca.validation.stability import _random_overlap
 from kinds import count_data, ordinal_data, survival_data
 
-OPTIONS = {"cv": 8, "n_jobs": 1}
+OPTIONS = {"n_bags": 8, "n_jobs": 1}
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +34,14 @@ def module():
 def test_a_strong_module(module, reduction, target):
     result = stability(reduction, module[0], module[target], n_components=1, **OPTIONS)
     assert set(result.table.feature[:10]) == {str(j) for j in range(10)}
-    assert result.table.frequency[:10].min() == 1
+    assert result.table.frequency[:10].min() > 0.5
     assert result.table.frequency[10:].mean() < 0.4
     component = result.components[0]
     assert component.found == 8
-    assert component.similarity > 0.95
-    assert component.similarity > component.chance_similarity + 0.3
-    assert component.overlap > component.chance_overlap + 0.25
+    assert component.similarity > 0.9
+    rates = result.table.error_rate
+    assert np.isnan(rates).all() if isinstance(reduction, SPCA) else rates[:10].max() < 0.3
+    assert component.overlap > component.chance_overlap + 0.1
 
 
 def test_pure_noise(rng):
@@ -48,19 +49,27 @@ def test_pure_noise(rng):
     tested = stability(ISPCA(n_permutations=200), X, y, n_components=1, **OPTIONS)
     assert tested.components.found[0] <= 2
     assert tested.table.frequency.max() < 0.5
+    assert tested.table.error_rate.min() > 0.3
+    forced = stability(ISPCA(alpha=None, n_components=1, n_supervised=1), X, y, n_components=1, **OPTIONS)
+    assert forced.components.found[0] == 8
+    assert forced.table.error_rate.min() > 0.3
     kept = stability(SPCA(n_features=10), X, y, n_components=1, **OPTIONS).components[0]
-    # The target is the same in all splits, so real splits agree more than permuted ones; a module would far more.
+    # The target is the same in all bags, so they agree more than those of a permuted one; a module would far more.
     assert kept.similarity < 0.9
-    assert kept.chance_similarity < 0.5
     assert kept.overlap < 0.6
 
 
 def test_frequencies_by_hand(module):
     X, y, _ = module
-    folds = list(KFold(4, shuffle=True, random_state=0).split(X))
-    result = stability(SPCA(n_features=15), X, y, n_components=1, cv=folds, n_jobs=1)
-    masks = np.array([SPCA(n_features=15).fit(X[train], y[train]).directions_[0] != 0 for train, _ in folds])
-    order = result.table.feature.astype(int)
+    result = stability(SPCA(n_features=15), X, y, n_components=1, n_bags=4, n_jobs=1, random_state=3)
+    Z, masks, scores = X / X.std(axis=0), [], []
+    for split in draw_bags(4, np.arange(60), y, None, 3):
+        fitted = SPCA(n_features=15, scale=False).fit(
+            Z[split.train], y[split.train], sample_weight=split.train_weight
+        )
+        masks.append(fitted.directions_[0] != 0)
+        scores.append(fitted.transform(Z)[:, 0])
+    masks, order = np.array(masks), result.table.feature.astype(int)
     np.testing.assert_array_equal(result.table.frequency, masks.mean(axis=0)[order])
     np.testing.assert_array_equal(result.table.supervised_1, result.table.frequency)
     assert (np.diff(result.table.frequency) <= 0).all()
@@ -68,8 +77,41 @@ def test_frequencies_by_hand(module):
     pairs = [(i, j) for i in range(4) for j in range(i)]
     jaccard = [(masks[i] & masks[j]).sum() / (masks[i] | masks[j]).sum() for i, j in pairs]
     assert result.components.overlap[0] == pytest.approx(np.mean(jaccard))
+    similar = [abs(np.corrcoef(scores[i], scores[j])[0, 1]) for i, j in pairs]
+    assert result.components.similarity[0] == pytest.approx(np.mean(similar))
     assert result.components.features[0] == 15
-    assert result.n_splits == 4
+    assert result.n_bags == 4
+
+
+def test_error_rates_by_hand():
+    frequency = np.array([0.2, 1.0, 1.0, 0.6, 0.6, 0.6, 0.2, 0.0])
+    decoys = np.array([0.6, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    # 1 of 2 at 1.0, 2 of 5 at 0.6, 3 of 7 at 0.2, and at least 1 at 0; never more than at a lower frequency.
+    expected = [3 / 7, 2 / 5, 2 / 5, 2 / 5, 2 / 5, 2 / 5, 3 / 7, 1.0]
+    np.testing.assert_allclose(error_rates(frequency, decoys), expected)
+    assert np.isnan(error_rates(frequency, None)).all()
+    assert (error_rates(np.zeros(5), np.zeros(5)) == 1).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("correlated", [False, True])
+def test_lists_have_the_error_rate_that_they_state(correlated):
+    false, listed = [], 0
+    for seed in range(20):
+        rng = np.random.default_rng([seed, 29])
+        factors = np.repeat(rng.normal(size=(60, 50)), 20, axis=1)
+        X = rng.normal(size=(60, 1000))
+        if correlated:
+            X, y = X + factors, factors[:, 0] + 0.3 * rng.normal(size=60)
+        else:
+            y = np.tile([0, 1], 30)
+            X[:, :20] += 1.6 * y[:, None]
+        table = stability(ISPCA(n_permutations=200), X, y, n_jobs=1, random_state=seed).table
+        chosen = table.feature[table.error_rate <= 0.2].astype(int)
+        listed += (chosen < 20).sum()
+        false.append(np.mean(chosen >= 20) if len(chosen) else 0.0)
+    assert np.mean(false) < 0.28
+    assert listed / 20 > 15
 
 
 @pytest.mark.parametrize(("a", "b", "D"), [(1, 1, 10), (3, 5, 20), (30, 10, 50), (10, 10, 10), (2, 40, 300)])
@@ -102,9 +144,10 @@ def test_names_sparse_and_workers(module):
     named = stability(ISPCA(n_permutations=100), frame, y, **OPTIONS)
     assert named.table.feature[0] == f"gene{plain.table.feature[0]}"
     sparse = stability(ISPCA(n_permutations=100), sp.csr_array(X), y, **OPTIONS)
-    parallel = stability(ISPCA(n_permutations=100), X, y, cv=8, n_jobs=2)
+    parallel = stability(ISPCA(n_permutations=100), X, y, n_bags=8, n_jobs=2)
     for other in (named, sparse, parallel):
         np.testing.assert_array_equal(other.table.frequency, plain.table.frequency)
+        np.testing.assert_array_equal(other.table.error_rate, plain.table.error_rate)
         np.testing.assert_allclose(other.components.similarity, plain.components.similarity)
 
 
@@ -113,9 +156,10 @@ def test_nothing_is_cross_fitted(module, kind, monkeypatch):
     X, y, _ = module
     monkeypatch.setattr(kind, "_cross_fit", None)
     plain, crossed = (
-        stability(kind(n_permutations=50, cross_fit=cross_fit), X, y, cv=2, n_jobs=1) for cross_fit in (None, 4)
+        stability(kind(n_permutations=50, cross_fit=cross_fit), X, y, n_bags=2, n_jobs=1)
+        for cross_fit in (None, 4)
     )
-    np.testing.assert_array_equal(plain.table, crossed.table)
+    pd.testing.assert_frame_equal(plain.table.to_frame(), crossed.table.to_frame())
     np.testing.assert_array_equal(plain.components, crossed.components)
 
 
@@ -126,9 +170,11 @@ def test_noise_warns_not(rng, recwarn):
 
 def test_groups(module):
     X, y, _ = module
-    stability(SPCA(n_features=5), X, y, cv=3, groups=np.arange(60) // 3, n_jobs=1)
+    whole = stability(SPCA(n_features=5), X, y, n_bags=3, groups=np.arange(60) // 3, n_jobs=1)
+    single = stability(SPCA(n_features=5), X, y, n_bags=3, n_jobs=1)
+    assert not np.array_equal(whole.table, single.table)
     with pytest.raises(ValueError, match="groups has 5 entries"):
-        stability(SPCA(n_features=5), X, y, cv=3, groups=np.arange(5))
+        stability(SPCA(n_features=5), X, y, n_bags=3, groups=np.arange(5))
 
 
 @pytest.mark.parametrize(
@@ -136,7 +182,7 @@ def test_groups(module):
     [
         (ISPCA(), {"n_components": 0}, "n_components must be at least 1, got 0"),
         (ISPCA(), {"n_components": -1}, "n_components must be at least 1, got -1"),
-        (ISPCA(), {"cv": 0}, "cv=0"),
+        (ISPCA(), {"n_bags": 1}, "n_bags must be at least 2, got 1"),
         (ISPCA, {}, r"must be ISPCA\(...\)"),
         (PCA(), {}, r"must be ISPCA\(...\)"),
     ],
@@ -162,6 +208,6 @@ def test_other_targets(rng, family):
     if family == "ordinal":
         forms.append(pd.Categorical.from_codes(y - 1, ["low", "medium", "high"], ordered=True))
     for form in forms:
-        result = stability(ISPCA(family=family), X, form, n_components=1, cv=4, n_jobs=1)
+        result = stability(ISPCA(family=family), X, form, n_components=1, n_bags=6, n_jobs=1)
         assert result.table["feature"][0] == "0"
         assert result.components["similarity"][0] > 0.8

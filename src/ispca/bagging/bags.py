@@ -20,7 +20,7 @@ from ..fitting.comparison_inputs import checked_data
 from ..fitting.fit_store import Failure
 from ..fitting.runner import Work, run
 from ..foundation.arrays import Floats, Mask, protect
-from ..foundation.messages import count
+from ..foundation.messages import count, notify
 from ..foundation.splits import Split, check_groups
 from ..models.base import Horseshoe
 from ..targets import Target
@@ -170,9 +170,14 @@ def run_bags(
     work = Work({"bag": bag_pipeline(reduction, model, data)}, samples, target, splits, seed, fit, Bag)
     outcomes = [outcome for _, outcome in sorted(run(work, resume, n_jobs, "Bags").items())]
     good = [k for k, outcome in enumerate(outcomes) if not isinstance(outcome, Failure)]
+    failed = count(n_bags - len(good), "bag")
+    error = next((outcome.error for outcome in outcomes if isinstance(outcome, Failure)), None)
     if len(good) < FEWEST_BAGS:
-        error = next(outcome.error for outcome in outcomes if isinstance(outcome, Failure))
-        raise ValueError(f"{count(n_bags - len(good), 'bag')} of {n_bags} failed. The first error: {error}")
+        raise ValueError(f"{failed} of {n_bags} failed. The first error: {error}")
+    if error is not None:
+        notify(
+            f"{failed} of {n_bags} failed, so their samples are missing from the average. The first error: {error}"
+        )
     return Bags([outcomes[k] for k in good], [splits[k] for k in good], basis)
 
 

@@ -31,8 +31,9 @@ def save_model(model: Any, path: Any, details: dict[str, Any] | None = None) -> 
         A fitted reduction, model, submodel or stack of this package, or a pipeline of them, of scikit-learn's
         scalers, SimpleImputer, VarianceThreshold and SelectKBest, and of other pipelines. All posterior draws are
         stored in double precision, so a loaded model predicts the same numbers. A kernel method is stored with its
-        training samples, in the precision they have. Of a BaggedPosterior, its ``pipeline_`` is stored, with the
-        observed targets, weights and groups, which its prediction sets and intervals need. A ``random_state`` or
+        training samples, in the precision they have. Of a BaggedPosterior, its ``pipeline_`` is stored: with
+        an orthonormal basis of the training samples, and with the targets, weights and groups that prediction sets
+        and intervals need. A ``random_state`` or
         ``cv`` that is not an integer and the ``resume`` of a stack are replaced by their defaults.
     path : path
         The file. It is written completely or not at all, and replaces an existing file.
