@@ -128,7 +128,7 @@ def test_what_a_notebook_shows(study, analysis):
     assert "http" not in page
     names = {"g0": "<b>g0</b>"}
     evil = ispca.analyze(
-        study.genes[["g0", "g1", "g2"]].rename(columns=names), study.describing["state"], cv=0, draws=40
+        study.genes[["g0", "g1", "g2"]].rename(columns=names), study.describing["state"], cv=0, bags=0, draws=40
     )
     assert "<b>" not in evil._repr_html_()
     assert repr(analysis).startswith("<Analysis of 'state': 40 samples, 60 features, ")
