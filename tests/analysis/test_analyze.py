@@ -35,7 +35,9 @@ def files(study, tmp_path, monkeypatch):
 def test_a_file_gives_the_numbers_of_the_command_and_of_the_frame(files, study, analysis, capsys):
     assert main(["fit", "matrix.csv", "--samples", "sheet.csv", "--target", "state", *OPTIONS, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    of_file = ispca.analyze("matrix.csv", samples="sheet.csv", target="state", bags=4, components=3, draws=60, cv=2)
+    of_file = ispca.analyze(
+        "matrix.csv", samples="sheet.csv", target="state", bags=4, components=3, draws=60, cv=2
+    )
     same(of_file, analysis)
     assert printed["verdict"]["sentence"] == of_file.verdict["sentence"]
     leading = of_file.features[of_file.features["leading"]]["feature"].tolist()[:5]

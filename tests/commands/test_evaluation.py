@@ -11,7 +11,7 @@ from ispca.cli import main
 from ispca.commands.fit import evaluation_text
 from ispca.datasets import make_expression
 
-SHORT = ["--bags", "0", "--components", "4", "--draws", "60"]
+SHORT = ["--bags=0", "--components", "4", "--draws", "60"]
 
 
 @pytest.fixture

@@ -21,7 +21,8 @@ from ispca.persistence import load_model, read_details
 from ispca.stacking.candidates import RECOMMENDED
 from ispca.validation import compare_with_baselines
 
-SHORT = ["--bags", "0", "--components", "4", "--draws", "60", "--cv", "0", "--quiet"]
+FEW = ["--bags=0", "--cv", "0"]
+SHORT = [*FEW, "--components", "4", "--draws", "60", "--quiet"]
 TARGET = ["--target", "diagnosis", "--drop", "score"]
 FILES = ["coefficients.csv", "loadings.csv", "model.ispca", "report.html", "scores.csv"]
 
@@ -53,7 +54,7 @@ def test_the_files(fitted):
 
 
 def test_advice_is_about_options(data, tmp_path, capsys):
-    short = ["--bags", "0", "--components", "35", "--draws", "5", "--cv", "0"]
+    short = ["--bags=0", "--components", "35", "--draws", "5", "--cv", "0"]
     assert main(["fit", str(data), *TARGET, "--out", str(tmp_path / "out"), *short]) == 0
     told = capsys.readouterr().err
     assert "ispca: --components 35 exceeds the rank of the data: the model has 30." in told
@@ -105,7 +106,7 @@ def test_the_summary_says_borderline(tmp_path, capsys):
     X = rng.normal(size=(40, 30))
     y = rng.normal(size=40) + 0.81 * X[:, 0]
     np.savez(tmp_path / "data.npz", X=X, y=y)
-    short = ["--bags", "0", "--components", "2", "--draws", "20", "--cv", "0"]
+    short = ["--bags=0", "--components", "2", "--draws", "20", "--cv", "0"]
     assert main(["fit", str(tmp_path / "data.npz"), "--out", str(tmp_path / "out"), *short]) == 0
     printed = capsys.readouterr().out
     assert ", borderline): " in printed
@@ -190,10 +191,7 @@ def test_pure_noise_and_few_features(tmp_path, capsys, table_of):
     values = rng.normal(size=(30, 2))
     noise = [["g1", "g2", "y"], *([f"{a:.3f}", f"{b:.3f}", "ab"[i % 2]] for i, (a, b) in enumerate(values))]
     path = write(tmp_path / "noise.csv", noise)
-    assert (
-        main(["fit", str(path), "--target", "y", "--out", str(tmp_path / "out"), "--draws", "50", "--cv", "0", "--bags", "0"])
-        == 0
-    )
+    assert main(["fit", str(path), "--target", "y", "--out", str(tmp_path / "out"), "--draws", "50", *FEW]) == 0
     assert "No single feature" in capsys.readouterr().out
 
 

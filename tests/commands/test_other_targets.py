@@ -13,7 +13,7 @@ from ispca.persistence import load_model, read_details
 from shared_fits import PATIENTS, count_columns, survival_columns
 from shared_fits import write_columns as write
 
-SHORT = ["--bags", "0", "--components", "3", "--draws", "40", "--permutations", "200", "--cv", "0"]
+SHORT = ["--bags=0", "--components", "3", "--draws", "40", "--permutations", "200", "--cv", "0"]
 SURVIVAL = ["--time", "months", "--event", "died", "--covariates", "age,sex,batch", "--drop", "weight"]
 COUNT = ["--target", "relapses", "--kind", "count", "--offset", "log_years", "--covariates", "age,sex"]
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..foundation.arrays import Floats
 from ..foundation.progress import waiting
-from ..foundation.result_tables import ResultTable
 from ..readers import Table
 from ..transformers.screening import score_test
 from .table_checks import sample_options
@@ -55,15 +54,3 @@ def feature_significance(table: Table, seed: int) -> FeatureSignificance | None:
     q = test.q_values.copy()
     p[covariates] = q[covariates] = np.nan
     return FeatureSignificance(p, q)
-
-
-def significance_of_columns(
-    coefficients: ResultTable, n_intercepts: int, features: Any
-) -> FeatureSignificance | None:
-    """Return what a table of coefficients says about each column of the data; None if nothing is known."""
-    rows = coefficients[n_intercepts:]
-    known = dict(
-        zip(rows["feature"].tolist(), zip(rows["p"].tolist(), rows["q"].tolist(), strict=True), strict=True)
-    )
-    p, q = np.array([known[name] for name in features.tolist()]).T
-    return None if np.isnan(p).all() else FeatureSignificance(p, q)
