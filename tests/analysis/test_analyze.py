@@ -99,7 +99,7 @@ def test_columns_of_a_frame_and_arrays_mean_the_same(study):
 def test_other_targets(study, kind):
     rng = np.random.default_rng(0)
     signal = study.genes.to_numpy()[:, :3].sum(axis=1)
-    options = {"covariates": study.describing["age"], "cv": 0, "components": 2, "draws": 60}
+    options = {"covariates": study.describing["age"], "cv": 0, "bags": 0, "components": 2, "draws": 60}
     if kind == "survival":
         y = np.array(
             [(event, time) for event, time in zip(rng.random(40) < 0.7, np.exp(-0.2 * signal) + 0.1, strict=True)],
@@ -206,7 +206,7 @@ def test_missing_values(study):
     assert len(found.predict(holes, missing="rows")) == 39
 
 
-QUICK_SETTINGS = {"bags": 0, "components": 3, "draws": 60, "cv": 2}
+QUICK_SETTINGS = {"bags": 4, "components": 3, "draws": 60, "cv": 2}
 
 
 def test_an_analysis_keeps_nothing_of_its_calls(study, analysis):

@@ -25,7 +25,8 @@ def test_predictions_do_not_depend_on_the_order_of_columns(study, analysis):
     new = different(study.genes.iloc[:6])
     shuffled = new.iloc[:, np.random.default_rng(0).permutation(60)]
     expected = analysis.predict(new)
-    assert expected.dtype.names == ("id", "prediction", "p(ill)", "p(well)")
+    ends = (f"p({name})_{end}" for name in ("ill", "well") for end in ("q5", "q95"))
+    assert expected.dtype.names == ("id", "prediction", "p(ill)", "p(well)", *ends, "prediction_set")
     for other in (shuffled, new.to_numpy()):
         np.testing.assert_allclose(analysis.predict(other)["p(ill)"], expected["p(ill)"], rtol=1e-12)
 

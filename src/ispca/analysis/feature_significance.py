@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..data_checks.confounding import covariates_checked
 from ..foundation.arrays import Floats
 from ..foundation.progress import waiting
 from ..readers import Table
@@ -34,7 +35,8 @@ def feature_significance(table: Table, seed: int) -> FeatureSignificance | None:
     covariates = np.arange(table.n_features, len(table.features))
     options = sample_options(table) | ({"adjust": covariates} if len(covariates) else {})
     family = table.target_kind.choose_family(table.target).name
-    with warnings.catch_warnings(), waiting("Testing features"):
+    # `examine_columns` has checked the covariates.
+    with warnings.catch_warnings(), waiting("Testing features"), covariates_checked():
         # What is wrong with the samples has been said.
         warnings.simplefilter("ignore")
         try:

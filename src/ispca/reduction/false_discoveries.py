@@ -19,7 +19,7 @@ from .permutation import CHUNK, Permutations
 from .screening import Statistic
 from .threads import Workers
 
-# So many null scores are enough, but the scores of one permutation depend on each other: no fewer permutations.
+# This many null scores are enough, but the scores of one permutation depend on each other: no fewer permutations.
 ENOUGH_SCORES, FEWEST_PERMUTATIONS = 2**21, 100
 # Memory of a null score: its product with each response column, its absolute value, and a sorted copy.
 SCORE_BYTES = 24
