@@ -202,7 +202,9 @@ def test_frames_with_categories_and_missing_values():
     frame["batch"] = np.tile(["A", "B", "C"], 20)
     reduction = ISPCA(4, adjust=["batch"], keep_adjusted=True, missing="mean", n_permutations=50)
     estimator = make_pipeline(reduction, HorseshoeRegressor())
-    bagged = BaggedPosterior(estimator, n_bags=3, n_jobs=1, random_state=0).fit(frame, y + 5 * (frame["batch"] == "B"))
+    bagged = BaggedPosterior(estimator, n_bags=3, n_jobs=1, random_state=0).fit(
+        frame, y + 5 * (frame["batch"] == "B")
+    )
     assert list(bagged.feature_names_in_) == list(frame.columns)
     changed = bagged.predict(frame.assign(batch="B")) - bagged.predict(frame.assign(batch="A"))
     np.testing.assert_allclose(changed, 5, atol=1)
@@ -331,7 +333,10 @@ def test_methods_are_those_of_the_model():
     ("estimator", "words"),
     [
         (HorseshoeClassifier(), "'estimator' parameter"),
-        (make_pipeline(StandardScaler(), HorseshoeClassifier()), "must be a pipeline of ISPCA or SPCA and a horseshoe"),
+        (
+            make_pipeline(StandardScaler(), HorseshoeClassifier()),
+            "must be a pipeline of ISPCA or SPCA and a horseshoe",
+        ),
         (make_pipeline(ISPCA(2)), "must be a pipeline of ISPCA or SPCA and a horseshoe"),
         (make_pipeline(ISPCA(2), StandardScaler(), HorseshoeClassifier()), r"between .* \(StandardScaler\)"),
         (make_pipeline(SelectKBest(), ISPCA(2), HorseshoeClassifier()), "SelectKBest uses the target"),

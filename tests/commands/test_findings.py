@@ -8,12 +8,12 @@ from ispca.analysis import analyze, result_files
 from ispca.cli import main
 from ispca.persistence import load_model, read_details
 
-SHORT = ["--target", "diagnosis", "--drop", "score", "--bags=0", "--components", "3", "--draws", "60"]
+SHORT = ["--target", "diagnosis", "--drop", "score", "--components", "3", "--draws", "60"]
 
 
 @pytest.fixture
 def command(data, tmp_path):
-    return ["fit", str(data), *SHORT, "--out", str(tmp_path / "out")]
+    return ["fit", str(data), *SHORT, "--bags=0", "--out", str(tmp_path / "out")]
 
 
 def change(data, place, name, value):

@@ -34,7 +34,7 @@ def table(path):
 
 
 def test_the_files(fitted):
-    assert sorted(entry.name for entry in fitted.iterdir()) == FILES
+    assert sorted(entry.name for entry in fitted.iterdir()) == ["bagged.ispca", *FILES]
     assert [entry.name for entry in fitted.parent.iterdir() if entry.name.startswith(".")] == []
     header, scores = table(fitted / "scores.csv")
     assert header[:3] == ["id", "diagnosis", "supervised_1"]
@@ -43,10 +43,12 @@ def test_the_files(fitted):
     header, loadings = table(fitted / "loadings.csv")
     assert [row[0] for row in loadings] == [f"gene{j}" for j in range(30)]
     header, coefficients = table(fitted / "coefficients.csv")
-    assert header == ["feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95", "p", "q"]
+    assert header == list(COLUMNS)
+    assert header[8:] == ["p", "q", "frequency", "error_rate"]
     assert coefficients[0][0] == "(intercept)"
-    assert coefficients[0][8:] == ["", ""]
-    assert all(0 < float(p) <= 1 and 0 < float(q) <= 1 for *_, p, q in coefficients[1:])
+    assert coefficients[0][8:] == [""] * 4
+    assert all(0 < float(p) <= 1 and 0 < float(q) <= 1 for p, q in (row[8:10] for row in coefficients[1:]))
+    assert {row[10] for row in coefficients[1:]} <= {"0", "0.25", "0.5", "0.75", "1"}
     effects = [abs(float(row[2])) for row in coefficients[1:]]
     assert effects == sorted(effects, reverse=True)
     assert coefficients[1][0] in {f"gene{j}" for j in range(8)}
@@ -180,7 +182,7 @@ def test_genes_in_rows(tmp_path, fitted, table_of):
     rows, write = table_of
     turned = write(tmp_path / "turned.tsv", list(zip(*rows(), strict=True)), "\t")
     out = tmp_path / "out"
-    assert main(["fit", str(turned), *TARGET, "--transpose", "--out", str(out), *SHORT]) == 0
+    assert main(["fit", str(turned), *TARGET, "--transpose", "--out", str(out), *SHORT, "--bags", "4"]) == 0
     assert (out / "coefficients.csv").read_text() == (fitted / "coefficients.csv").read_text()
     assert (out / "scores.csv").read_text() == (fitted / "scores.csv").read_text()
 
@@ -379,8 +381,8 @@ def test_the_strongest_features_end_where_the_effect_ends():
     rows = [("age", "", 9.0, 1.0, 9.0, 1.0, 8.0, 10.0), ("a", "", 2.0, 1.0, 2.0, 0.1, 1.8, 2.2)]
     rows += [("b", "", -1.0, 0.7, -1.0, 2.0, -4.0, 2.0), ("c", "", 0.3, 1.0, 0.3, 0.1, 0.2, 0.4)]
     rows += [("d", "", 0.01, 1.0, 0.01, 0.001, 0.005, 0.015)]
-    # p and q do not matter.
-    rows = [(*row, 0.5, 0.5) for row in rows]
+    # p, q, frequency and error rate do not matter.
+    rows = [(*row, *[0.5] * 4) for row in rows]
 
     def leading(rows):
         columns = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True))

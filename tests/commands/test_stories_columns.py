@@ -45,7 +45,10 @@ def test_covariates(study, user):
     assert answer.lines[0].startswith("Verdict: ")
     assert SAMPLES in answer.out
     assert any("'age'" in note for note in answer.notes)
-    start = answer.lines.index("Covariates that the features and the target are adjusted for, with 90% intervals:")
+    heading = (
+        "Covariates that the features and the target are adjusted for, with 90% intervals given the components:"
+    )
+    start = answer.lines.index(heading)
     assert answer.lines[start + 1].startswith("  age, per SD (")
     assert answer.lines[start + 2].startswith("  sex=m, vs. reference: odds ratio ")
     assert {"age", "sex=m"} <= {*table("results/scores.csv")[0]}

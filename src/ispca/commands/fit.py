@@ -145,7 +145,7 @@ def summary_text(values: dict[str, Any]) -> str:
     ]
     lines += [""] if values["converged"] else ["", values["convergence"], ""]
     if values["covariates"]:
-        with_intervals = f"with {interval_name(values['bags'])}s"
+        with_intervals = f"with {interval_name(values['bags'], 'intervals')}"
         lines.append(f"Covariates that the features and the target are adjusted for, {with_intervals}:")
         lines += [_covariate_text(row) for row in values["covariates"]]
         lines.append("")

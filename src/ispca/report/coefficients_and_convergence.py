@@ -155,7 +155,7 @@ def coefficients_section(inputs: Inputs) -> dict[str, Any]:
     columns += [number_column(label, values[places], 3) for label, values in frequency.items()]
     total = n_features * (len(inputs.labels) if several else 1)
     caption = f"The {len(found):,} largest of {total:,} coefficients" if total > len(found) else "All coefficients"
-    caption += f", with {interval_name(inputs.context.n_bags)}s" if inputs.has_posterior else ""
+    caption += f", with {interval_name(inputs.context.n_bags, 'intervals')}" if inputs.has_posterior else ""
     text = [_effect_text(inputs), *(_interval_texts(inputs) if inputs.has_posterior else [])]
     if len(found) and (steps := found["transformed_by"][0]):
         text.insert(1, f"The features are those that the preprocessing returns ({steps}), not the original ones.")

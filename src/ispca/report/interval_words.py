@@ -15,13 +15,13 @@ CONFORMAL = (
 )
 
 
-def interval_name(n_bags: int) -> str:
+def interval_name(n_bags: int, noun: str = "interval") -> str:
     """Return what an interval is called.
 
-    >>> interval_name(50), interval_name(0)
-    ('bagged 90% interval', '90% interval given the components')
+    >>> interval_name(50), interval_name(0, "intervals")
+    ('bagged 90% interval', '90% intervals given the components')
     """
-    return "bagged 90% interval" if n_bags else "90% interval given the components"
+    return f"bagged 90% {noun}" if n_bags else f"90% {noun} given the components"
 
 
 def interval_text(n_bags: int) -> str:

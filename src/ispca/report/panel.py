@@ -43,9 +43,9 @@ UNVALIDATED_READING = (
     "The plot shows how much of the divergence between the reference and a model without features is explained."
 )
 COEFFICIENT_TEXT = (
-    "Coefficients are changes in the linear predictor per unit of a feature. “Stands for” lists features that could "
-    "take its place: the exchange costs less than a tenth of a standard error, so the data do not say which of them "
-    "to prefer."
+    "Coefficients are changes in the linear predictor per unit of a feature. “Stands for” lists features that "
+    "could take its place: the exchange costs less than a tenth of a standard error, so the data do not say which "
+    "of them to prefer."
 )
 FOLDS_TEXT = (
     "“Folds” is the percentage of folds whose panel of this size contains the feature; for each size, it is the "
