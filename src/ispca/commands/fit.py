@@ -259,7 +259,7 @@ def evaluation_text(values: Mapping[str, Any]) -> str:
         low, high = values["intervals"][SET_COVERAGE]
         lines.append(
             f"  prediction sets that contain the class: {values[SET_COVERAGE]:.3g} (95% interval {low:.3g} to "
-            f"{high:.3g}), with {values[SET_SIZE]:.3g} classes on average"
+            f"{high:.3g}; mean number of classes: {values[SET_SIZE]:.3g})"
         )
     confusion = values.get("confusion")
     if confusion is not None and len(confusion["classes"]) <= MOST_CLASSES:

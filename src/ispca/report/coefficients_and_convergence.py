@@ -182,7 +182,8 @@ def _interval_texts(inputs: Inputs) -> list[str]:
     """Return how to read intervals, P(sign) and frequencies."""
     n_bags = inputs.context.n_bags
     texts = [" ".join([interval_text(n_bags), *([BAGGED_TEXT] if n_bags else []), SIGN_TEXT])]
-    return [*texts, *frequency_texts(inputs)]
+    # The section on leading features explains them.
+    return texts if len(inputs.ranked.columns) else [*texts, *frequency_texts(inputs)]
 
 
 def _effect_text(inputs: Inputs) -> str:

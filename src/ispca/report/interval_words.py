@@ -47,8 +47,8 @@ def frequency_text(error_known: bool) -> str:
     if not error_known:
         return f"{text}."
     return (
-        f"{text}; the error rate estimates how many percent of all features that are chosen at least as often are "
-        "false, so it describes the list down to this feature, not the feature."
+        f"{text}; the error rate is the estimated percentage of false features among all those chosen at least as "
+        "often, so it describes the list down to this feature, not the feature itself."
     )
 
 

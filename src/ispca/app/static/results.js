@@ -46,8 +46,8 @@ function predictions(run) {
   const shown = rows.slice(0, MOST_ROWS);
   const caption = rows.length > shown.length ? `The first ${shown.length} of ${counted(rows.length, "sample")}` : counted(rows.length, "sample");
   const numeric = (index) => typeof rows[0][names[index]] === "number";
-  const header = names.map((name) => ({ id: "Sample", prediction: "Prediction", training_sample: "Training sample" })[name] ?? name);
-  return [table(caption, header, shown.map((row) => names.map((name) => (name.startsWith("p(") ? row[name].toFixed(3) : cell(row[name])))), numeric), ...evaluation(run.result.evaluation)];
+  const header = names.map((name) => ({ id: "Sample", prediction: "Prediction", training_sample: "Training sample", prediction_set: "Prediction set" })[name] ?? name);
+  return [table(caption, header, shown.map((row) => names.map((name) => (name.startsWith("p(") && typeof row[name] === "number" ? row[name].toFixed(3) : cell(row[name])))), numeric), ...evaluation(run.result.evaluation)];
 }
 
 function evaluation(found) {
