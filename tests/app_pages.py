@@ -41,6 +41,7 @@ def start(page, name, draws=100):
     """Start an analysis of the chosen target, by default a quick one."""
     page.locator("#advanced summary").click()
     page.get_by_label("Folds of the cross-validation").fill("2")
+    page.get_by_label("Bootstrap samples for intervals").fill("0")
     page.get_by_label("Posterior draws per chain").fill(str(draws))
     page.get_by_label("Name of this analysis").fill(name)
     page.get_by_role("button", name="Run", exact=True).click()

@@ -22,7 +22,7 @@ PORT, TOKEN = 8000, "the-token"
 HOST = f"127.0.0.1:{PORT}"
 OWN = {"Origin": f"http://{HOST}"}
 # A run of a second.
-FAST = {"target": "state", "draws": 20, "components": 1, "cv": 0}
+FAST = {"target": "state", "bags": 0, "draws": 20, "components": 1, "cv": 0}
 PATIENCE = 120.0
 
 

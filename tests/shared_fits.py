@@ -12,8 +12,8 @@ import ispca
 from ispca.datasets import make_counts, make_survival
 
 PATIENTS = 60
-QUICK = {"components": 3, "draws": 40, "permutations": 200, "cv": 2}
-NO_FOLDS = {"components": 4, "draws": 60, "cv": 0}
+QUICK = {"bags": 4, "components": 3, "draws": 40, "permutations": 200, "cv": 2}
+NO_FOLDS = {"bags": 4, "components": 4, "draws": 60, "cv": 0}
 SURVIVAL = {"time": "months", "event": "died", "covariates": ["age", "sex", "batch"], "drop": "weight"}
 COUNTS = {"target": "relapses", "kind": "count", "offset": "log_years", "covariates": ["age", "sex"]}
 GRADES = {"target": "grade", "kind": "ordinal", "drop": ["relapses", "log_years"]}

@@ -6,22 +6,27 @@ import time
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import Bunch
 
+from .bagging import BaggedPosterior
 from .datasets import make_expression
 from .foundation.atomic import whole_file
 from .foundation.messages import count, p_value_text
 from .foundation.result_tables import open_csv, write_labelled
 from .models import HorseshoeClassifier
+from .models.coefficients import coefficients_by_column
 from .plots import coefficient_table
 from .report import summarize, to_html
+from .report.interval_words import interval_name
 from .report.report_file import load_templates
+from .report.report_inputs import Context
 from .transformers.ispca_transformer import ISPCA
 from .validation import compare_with_baselines
 
 
-def main(directory: Path = Path("demo"), cv: int = 5) -> None:
+def main(directory: Path = Path("demo"), cv: int = 5, n_bags: int = 50) -> None:
     """Fit simulated data, print a summary, and write scores, loadings and a report."""
     # A missing package is reported before the fit.
     load_templates()
@@ -47,18 +52,24 @@ def main(directory: Path = Path("demo"), cv: int = 5) -> None:
     model.fit(data.data, data.target)
     print(f"\nSampling the posterior of the horseshoe model took {time.perf_counter() - start:.1f} s.")
     print(model[-1].diagnostics_)
-    _show_genes(model, data)
+    start = time.perf_counter()
+    bagged = BaggedPosterior(clone(model), n_bags=n_bags, random_state=0).fit(data.data, data.target)
+    print(f"\nRepeating all of it in {n_bags} bootstrap samples (bags) took {time.perf_counter() - start:.1f} s.")
+    _show_genes(bagged, data)
     _write(directory, Z, ispca, data)
-    _report(directory, model, data, cv)
+    _report(directory, model, bagged, data, cv)
 
 
-def _show_genes(model: Pipeline, data: Bunch, number: int = 5) -> None:
+def _show_genes(bagged: BaggedPosterior, data: Bunch, number: int = 5) -> None:
     print(f"\nThe {number} strongest genes, with the change in log odds per standard deviation:")
+    frequency = dict(zip(data.feature_names, bagged.frequency_, strict=True))
     truth = dict(zip(data.feature_names, data.relevant, strict=True))
-    for row in coefficient_table(model, n_features=number, feature_names=data.feature_names):
-        interval = f"{row['mean']:+.3f}, 90% interval {row['low']:+.3f} to {row['high']:+.3f}"
+    for row in coefficient_table(bagged, n_features=number, feature_names=data.feature_names):
+        interval = f"{row['mean']:+.3f}, {interval_name(1)} {row['low']:+.3f} to {row['high']:+.3f}"
+        chosen = f"chosen in {frequency[str(row['feature'])]:.0%} of the bags"
         true = "truly relevant" if truth[str(row["feature"])] else "not relevant"
-        print(f"  {row['feature']:<10} {row['target_class']}: {interval}, P(sign) = {row['p_sign']:.0%}; {true}")
+        sign = f"P(sign) = {row['p_sign']:.0%}"
+        print(f"  {row['feature']:<10} {row['target_class']}: {interval}, {sign}, {chosen}; {true}")
 
 
 def _write(directory: Path, Z: np.ndarray, ispca: ISPCA, data: Bunch) -> None:
@@ -76,13 +87,14 @@ def _write(directory: Path, Z: np.ndarray, ispca: ISPCA, data: Bunch) -> None:
     print(f"\nThe scores are in {scores}, and the loadings of all genes in {loadings}.")
 
 
-def _report(directory: Path, model: Pipeline, data: Bunch, cv: int) -> None:
+def _report(directory: Path, model: Pipeline, bagged: BaggedPosterior, data: Bunch, cv: int) -> None:
     """Cross-validate and write the report."""
     print(f"Cross-validating in {cv} splits, with the lasso and the base rate for comparison ...", flush=True)
     samples = [f"sample {i + 1}" for i in range(len(data.data))]
     names = {"feature_names": data.feature_names, "sample_names": samples}
     validation = compare_with_baselines(model, data.data, data.target, cv=cv)
-    summary = summarize(model, data.data, data.target, validation=validation, target_name="class", **names)
+    context = Context("class", coefficients=coefficients_by_column(bagged), n_bags=bagged.n_bags)
+    summary = summarize(model, data.data, data.target, validation=validation, context=context, **names)
     print("\n".join(summary["overview"]["verdict"]))
     path = directory / "report.html"
     with whole_file(path) as temporary:

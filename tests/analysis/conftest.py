@@ -23,4 +23,4 @@ def study():
 
 @pytest.fixture(scope="session")
 def analysis(study):
-    return ispca.analyze(study.genes, study.describing["state"], components=3, draws=60, cv=2)
+    return ispca.analyze(study.genes, study.describing["state"], bags=4, components=3, draws=60, cv=2)

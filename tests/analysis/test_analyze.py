@@ -15,7 +15,7 @@ from ispca.data_checks.confounding import find_confounding
 from ispca.foundation.messages import Listener, SettingError
 from ispca.readers import TableError
 
-OPTIONS = ["--components", "3", "--draws", "60", "--cv", "2"]
+OPTIONS = ["--bags", "4", "--components", "3", "--draws", "60", "--cv", "2"]
 
 
 def same(one, other):
@@ -35,7 +35,9 @@ def files(study, tmp_path, monkeypatch):
 def test_a_file_gives_the_numbers_of_the_command_and_of_the_frame(files, study, analysis, capsys):
     assert main(["fit", "matrix.csv", "--samples", "sheet.csv", "--target", "state", *OPTIONS, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    of_file = ispca.analyze("matrix.csv", samples="sheet.csv", target="state", components=3, draws=60, cv=2)
+    of_file = ispca.analyze(
+        "matrix.csv", samples="sheet.csv", target="state", bags=4, components=3, draws=60, cv=2
+    )
     same(of_file, analysis)
     assert printed["verdict"]["sentence"] == of_file.verdict["sentence"]
     leading = of_file.features[of_file.features["leading"]]["feature"].tolist()[:5]
@@ -97,7 +99,7 @@ def test_columns_of_a_frame_and_arrays_mean_the_same(study):
 def test_other_targets(study, kind):
     rng = np.random.default_rng(0)
     signal = study.genes.to_numpy()[:, :3].sum(axis=1)
-    options = {"covariates": study.describing["age"], "cv": 0, "components": 2, "draws": 60}
+    options = {"covariates": study.describing["age"], "cv": 0, "bags": 0, "components": 2, "draws": 60}
     if kind == "survival":
         y = np.array(
             [(event, time) for event, time in zip(rng.random(40) < 0.7, np.exp(-0.2 * signal) + 0.1, strict=True)],
@@ -204,7 +206,7 @@ def test_missing_values(study):
     assert len(found.predict(holes, missing="rows")) == 39
 
 
-QUICK_SETTINGS = {"components": 3, "draws": 60, "cv": 2}
+QUICK_SETTINGS = {"bags": 4, "components": 3, "draws": 60, "cv": 2}
 
 
 def test_an_analysis_keeps_nothing_of_its_calls(study, analysis):

@@ -7,7 +7,7 @@ import pytest
 import ispca
 from ispca.foundation.messages import SettingError
 
-FAST = {"components": 3, "draws": 40, "cv": 0}
+FAST = {"bags": 0, "components": 3, "draws": 40, "cv": 0}
 
 
 @pytest.fixture(scope="module")

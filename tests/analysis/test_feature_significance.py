@@ -9,7 +9,7 @@ import ispca
 from ispca import score_test
 from ispca.analysis.feature_significance import N_PERMUTATIONS
 
-QUICK = {"components": 3, "draws": 60, "cv": 0}
+QUICK = {"bags": 0, "components": 3, "draws": 60, "cv": 0}
 
 
 def by_feature(table, name):

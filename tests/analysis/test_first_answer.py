@@ -67,7 +67,7 @@ def test_it_says_that_it_is_not_better_and_is_kept(rng, monkeypatch):
             return True
 
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    found = ispca.analyze(*noise(rng), components=2, draws=50, cv=2)
+    found = ispca.analyze(*noise(rng), bags=0, components=2, draws=50, cv=2)
     assert "; this is not significantly better than the base rate. This is slightly" in found.first_answer
     # It is shown on a terminal, where progress is not.
     assert f"ispca: {found.first_answer}" in " ".join(terminal.getvalue().split())

@@ -25,7 +25,8 @@ def test_predictions_do_not_depend_on_the_order_of_columns(study, analysis):
     new = different(study.genes.iloc[:6])
     shuffled = new.iloc[:, np.random.default_rng(0).permutation(60)]
     expected = analysis.predict(new)
-    assert expected.dtype.names == ("id", "prediction", "p(ill)", "p(well)")
+    ends = (f"p({name})_{end}" for name in ("ill", "well") for end in ("q5", "q95"))
+    assert expected.dtype.names == ("id", "prediction", "p(ill)", "p(well)", *ends, "prediction_set")
     for other in (shuffled, new.to_numpy()):
         np.testing.assert_allclose(analysis.predict(other)["p(ill)"], expected["p(ill)"], rtol=1e-12)
 
@@ -128,7 +129,7 @@ def test_what_a_notebook_shows(study, analysis):
     assert "http" not in page
     names = {"g0": "<b>g0</b>"}
     evil = ispca.analyze(
-        study.genes[["g0", "g1", "g2"]].rename(columns=names), study.describing["state"], cv=0, draws=40
+        study.genes[["g0", "g1", "g2"]].rename(columns=names), study.describing["state"], cv=0, bags=0, draws=40
     )
     assert "<b>" not in evil._repr_html_()
     assert repr(analysis).startswith("<Analysis of 'state': 40 samples, 60 features, ")

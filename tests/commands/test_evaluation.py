@@ -11,7 +11,7 @@ from ispca.cli import main
 from ispca.commands.fit import evaluation_text
 from ispca.datasets import make_expression
 
-SHORT = ["--components", "4", "--draws", "60"]
+SHORT = ["--bags=0", "--components", "4", "--draws", "60"]
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_predictions_stay_alone_on_standard_output(fitted, table_of, tmp_path, c
     data = write(tmp_path / "data.csv", rows(seed=5))
     assert main(["predict", str(fitted), str(data)]) == 0
     captured = capsys.readouterr()
-    assert captured.out.splitlines()[0] == "id,prediction,p(ill),p(well)"
+    assert captured.out.splitlines()[0].startswith("id,prediction,p(ill),p(well),p(ill)_q5,")
     assert len(captured.out.splitlines()) == 41
     assert "ispca: Evaluation on 40 samples of data.csv with a known 'diagnosis':" in captured.err
     assert main(["predict", str(fitted), str(data), "--quiet"]) == 0

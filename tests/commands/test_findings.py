@@ -13,7 +13,7 @@ SHORT = ["--target", "diagnosis", "--drop", "score", "--components", "3", "--dra
 
 @pytest.fixture
 def command(data, tmp_path):
-    return ["fit", str(data), *SHORT, "--out", str(tmp_path / "out")]
+    return ["fit", str(data), *SHORT, "--bags=0", "--out", str(tmp_path / "out")]
 
 
 def change(data, place, name, value):
@@ -90,7 +90,7 @@ def test_no_verdict_without_a_fitted_fold(tmp_path, capsys, n_samples, sizes):
     rows = ["a,ill,1,2,3.5", "b,ill,1.5,2.2,3", "c,well,0.2,2.5,1", "d,well,0.3,2.9,1.2", "e,well,0.1,2.8,1.3"]
     path = tmp_path / "four.csv"
     path.write_text("\n".join(["sample,state,g1,g2,g3", *rows[:n_samples]]) + "\n")
-    command = ["fit", str(path), "--target", "state", "--draws", "60", "--out", str(tmp_path / "out")]
+    command = ["fit", str(path), "--target", "state", "--bags=0", "--draws", "60", "--out", str(tmp_path / "out")]
     assert main([*command, "--format", "markdown"]) == 0
     told = capsys.readouterr()
     reason = f"No fold could be fitted, because the training parts have only {sizes}."

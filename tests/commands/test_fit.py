@@ -21,7 +21,8 @@ from ispca.persistence import load_model, read_details
 from ispca.stacking.candidates import RECOMMENDED
 from ispca.validation import compare_with_baselines
 
-SHORT = ["--components", "4", "--draws", "60", "--cv", "0", "--quiet"]
+FEW = ["--bags=0", "--cv", "0"]
+SHORT = [*FEW, "--components", "4", "--draws", "60", "--quiet"]
 TARGET = ["--target", "diagnosis", "--drop", "score"]
 FILES = ["coefficients.csv", "loadings.csv", "model.ispca", "report.html", "scores.csv"]
 
@@ -33,7 +34,7 @@ def table(path):
 
 
 def test_the_files(fitted):
-    assert sorted(entry.name for entry in fitted.iterdir()) == FILES
+    assert sorted(entry.name for entry in fitted.iterdir()) == ["bagged.ispca", *FILES]
     assert [entry.name for entry in fitted.parent.iterdir() if entry.name.startswith(".")] == []
     header, scores = table(fitted / "scores.csv")
     assert header[:3] == ["id", "diagnosis", "supervised_1"]
@@ -42,10 +43,12 @@ def test_the_files(fitted):
     header, loadings = table(fitted / "loadings.csv")
     assert [row[0] for row in loadings] == [f"gene{j}" for j in range(30)]
     header, coefficients = table(fitted / "coefficients.csv")
-    assert header == ["feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95", "p", "q"]
+    assert header == list(COLUMNS)
+    assert header[8:] == ["p", "q", "frequency", "error_rate"]
     assert coefficients[0][0] == "(intercept)"
-    assert coefficients[0][8:] == ["", ""]
-    assert all(0 < float(p) <= 1 and 0 < float(q) <= 1 for *_, p, q in coefficients[1:])
+    assert coefficients[0][8:] == [""] * 4
+    assert all(0 < float(p) <= 1 and 0 < float(q) <= 1 for p, q in (row[8:10] for row in coefficients[1:]))
+    assert {row[10] for row in coefficients[1:]} <= {"0", "0.25", "0.5", "0.75", "1"}
     effects = [abs(float(row[2])) for row in coefficients[1:]]
     assert effects == sorted(effects, reverse=True)
     assert coefficients[1][0] in {f"gene{j}" for j in range(8)}
@@ -53,7 +56,7 @@ def test_the_files(fitted):
 
 
 def test_advice_is_about_options(data, tmp_path, capsys):
-    short = ["--components", "35", "--draws", "5", "--cv", "0"]
+    short = ["--bags=0", "--components", "35", "--draws", "5", "--cv", "0"]
     assert main(["fit", str(data), *TARGET, "--out", str(tmp_path / "out"), *short]) == 0
     told = capsys.readouterr().err
     assert "ispca: --components 35 exceeds the rank of the data: the model has 30." in told
@@ -105,7 +108,7 @@ def test_the_summary_says_borderline(tmp_path, capsys):
     X = rng.normal(size=(40, 30))
     y = rng.normal(size=40) + 0.81 * X[:, 0]
     np.savez(tmp_path / "data.npz", X=X, y=y)
-    short = ["--components", "2", "--draws", "20", "--cv", "0"]
+    short = ["--bags=0", "--components", "2", "--draws", "20", "--cv", "0"]
     assert main(["fit", str(tmp_path / "data.npz"), "--out", str(tmp_path / "out"), *short]) == 0
     printed = capsys.readouterr().out
     assert ", borderline): " in printed
@@ -179,7 +182,7 @@ def test_genes_in_rows(tmp_path, fitted, table_of):
     rows, write = table_of
     turned = write(tmp_path / "turned.tsv", list(zip(*rows(), strict=True)), "\t")
     out = tmp_path / "out"
-    assert main(["fit", str(turned), *TARGET, "--transpose", "--out", str(out), *SHORT]) == 0
+    assert main(["fit", str(turned), *TARGET, "--transpose", "--out", str(out), *SHORT, "--bags", "4"]) == 0
     assert (out / "coefficients.csv").read_text() == (fitted / "coefficients.csv").read_text()
     assert (out / "scores.csv").read_text() == (fitted / "scores.csv").read_text()
 
@@ -190,10 +193,7 @@ def test_pure_noise_and_few_features(tmp_path, capsys, table_of):
     values = rng.normal(size=(30, 2))
     noise = [["g1", "g2", "y"], *([f"{a:.3f}", f"{b:.3f}", "ab"[i % 2]] for i, (a, b) in enumerate(values))]
     path = write(tmp_path / "noise.csv", noise)
-    assert (
-        main(["fit", str(path), "--target", "y", "--out", str(tmp_path / "out"), "--draws", "50", "--cv", "0"])
-        == 0
-    )
+    assert main(["fit", str(path), "--target", "y", "--out", str(tmp_path / "out"), "--draws", "50", *FEW]) == 0
     assert "No single feature" in capsys.readouterr().out
 
 
@@ -381,8 +381,8 @@ def test_the_strongest_features_end_where_the_effect_ends():
     rows = [("age", "", 9.0, 1.0, 9.0, 1.0, 8.0, 10.0), ("a", "", 2.0, 1.0, 2.0, 0.1, 1.8, 2.2)]
     rows += [("b", "", -1.0, 0.7, -1.0, 2.0, -4.0, 2.0), ("c", "", 0.3, 1.0, 0.3, 0.1, 0.2, 0.4)]
     rows += [("d", "", 0.01, 1.0, 0.01, 0.001, 0.005, 0.015)]
-    # p and q do not matter.
-    rows = [(*row, 0.5, 0.5) for row in rows]
+    # p, q, frequency and error rate do not matter.
+    rows = [(*row, *[0.5] * 4) for row in rows]
 
     def leading(rows):
         columns = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True))

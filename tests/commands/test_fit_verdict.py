@@ -17,7 +17,7 @@ from ispca.foundation import progress as _progress
 from ispca.persistence import load_model
 
 TARGET = ["--target", "diagnosis", "--drop", "score"]
-SMALL = ["--components", "3", "--draws", "40", "--format", "markdown"]
+SMALL = ["--bags=0", "--components", "3", "--draws", "40", "--format", "markdown"]
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ def test_features_lead_by_their_largest_effect_as_in_the_report(tmp_path, capsys
     rows = [[f"s{i}", *map(repr, X[i].tolist()), f"class{i % 4}"] for i in range(n)]
     header = ["id", *(f"g{j}" for j in range(12)), "state"]
     (tmp_path / "four.csv").write_text("\n".join(map(",".join, [header, *rows])) + "\n")
-    command = ["fit", str(tmp_path / "four.csv"), "--target", "state", "--cv", "0", "--draws", "100"]
+    command = ["fit", str(tmp_path / "four.csv"), "--target", "state", "--cv", "0", "--bags=0", "--draws", "100"]
     assert main([*command, "--format", "json", "--out", str(tmp_path / "out"), "--json", "--quiet"]) == 0
     strongest = json.loads(capsys.readouterr().out)["strongest_features"]
     report = json.loads((tmp_path / "out" / "report.json").read_text())["leading_features"]["tables"][0]["rows"]

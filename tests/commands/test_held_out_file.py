@@ -7,7 +7,7 @@ import pytest
 
 from ispca.cli import main
 
-SHORT = ["--components", "3", "--draws", "40", "--cv", "2", "--quiet", "--out"]
+SHORT = ["--bags=0", "--components", "3", "--draws", "40", "--cv", "2", "--quiet", "--out"]
 
 
 def read(path):

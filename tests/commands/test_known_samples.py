@@ -8,7 +8,7 @@ import pytest
 from ispca.cli import main
 from ispca.persistence import load_model, read_details, save_model
 
-SHORT = ["--components", "4", "--draws", "60", "--cv", "2", "--quiet"]
+SHORT = ["--bags=0", "--components", "4", "--draws", "60", "--cv", "2", "--quiet"]
 MARK, HELD_OUT, FITTED = "training_sample", "held-out prediction", "fitted prediction"
 BAD_SUMS = {"names": ["a"], "values": ["ab" * 4], "sums": [[1.0, "2"]]}
 RECORDS = [1, {}, {"names": ["a"], "values": []}, {"names": [1], "values": ["ab"]}, BAD_SUMS]

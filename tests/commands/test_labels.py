@@ -10,7 +10,7 @@ from ispca.analysis.feature_labels import labelled_names, separate_names, show_a
 from ispca.cli import main
 from ispca.readers import read_table
 
-FIT = ["--target", "tissue", "--components", "3", "--draws", "40", "--cv", "0"]
+FIT = ["--target", "tissue", "--bags=0", "--components", "3", "--draws", "40", "--cv", "0"]
 LABEL = ["--annotation", "genes.csv", "--label", "symbol"]
 SELECT = ["--size", "2", "--max-size", "2", "--folds", "0", "--draws", "20"]
 # Two probes of one gene, one without a symbol, and one whose symbol is the name of another.

@@ -13,7 +13,7 @@ from ispca.cli import main
 from ispca.containers import array_api
 from ispca.persistence import load_model
 
-SHORT = ["--components", "3", "--draws", "60", "--permutations", "200"]
+SHORT = ["--bags=0", "--components", "3", "--draws", "60", "--permutations", "200"]
 # Larger than the limit below.
 N, N_FEATURES, LIMIT = 60, 2500, "1.1M"
 

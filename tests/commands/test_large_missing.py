@@ -9,7 +9,7 @@ from ispca.persistence import load_model
 
 pytestmark = pytest.mark.slow
 
-SHORT = ["--components", "3", "--draws", "60", "--permutations", "200", "--cv", "0"]
+SHORT = ["--bags=0", "--components", "3", "--draws", "60", "--permutations", "200", "--cv", "0"]
 # Larger than the limit below.
 N, N_FEATURES, LIMIT = 60, 2500, "1.1M"
 EMPTY = 11

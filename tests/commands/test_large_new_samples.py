@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from ispca.cli import main
 
 N, N_FEATURES, LIMIT = 60, 2500, "1.1M"
-SHORT = ["--components", "3", "--draws", "60", "--permutations", "200", "--cv", "0"]
+SHORT = ["--bags=0", "--components", "3", "--draws", "60", "--permutations", "200", "--cv", "0"]
 
 
 def values(seed=0):

@@ -9,7 +9,7 @@ from ispca.readers import TableError, read_table
 
 polars = pytest.importorskip("polars")
 N, N_FEATURES, LIMIT = 60, 2500, "1.1M"
-SHORT = ["--components", "3", "--draws", "60", "--permutations", "200", "--cv", "0"]
+SHORT = ["--bags=0", "--components", "3", "--draws", "60", "--permutations", "200", "--cv", "0"]
 
 
 def columns(seed=0):

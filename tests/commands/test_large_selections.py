@@ -10,7 +10,7 @@ from ispca.cli import main
 pytestmark = pytest.mark.slow
 
 N, N_FEATURES, LIMIT = 60, 2500, "1.1M"
-SHORT = ["--components", "3", "--draws", "60", "--permutations", "200", "--cv", "0", "--quiet"]
+SHORT = ["--bags=0", "--components", "3", "--draws", "60", "--permutations", "200", "--cv", "0", "--quiet"]
 
 
 @pytest.fixture(scope="module")

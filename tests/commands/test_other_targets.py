@@ -13,7 +13,7 @@ from ispca.persistence import load_model, read_details
 from shared_fits import PATIENTS, count_columns, survival_columns
 from shared_fits import write_columns as write
 
-SHORT = ["--components", "3", "--draws", "40", "--permutations", "200", "--cv", "0"]
+SHORT = ["--bags=0", "--components", "3", "--draws", "40", "--permutations", "200", "--cv", "0"]
 SURVIVAL = ["--time", "months", "--event", "died", "--covariates", "age,sex,batch", "--drop", "weight"]
 COUNT = ["--target", "relapses", "--kind", "count", "--offset", "log_years", "--covariates", "age,sex"]
 
@@ -69,8 +69,15 @@ def test_survival_predictions(shared_fit, tmp_path, capsys):
     assert main(["predict", model, new, "--out", str(out)]) == 0
     rows = read(out)
     assert list(rows[0])[:3] == ["id", "risk", "median_survival"]
-    times = [float(name[9:-1]) for name in list(rows[0])[3:]]
-    assert len(times) == 3
+    times = [float(name[9:-1]) for name in list(rows[0])[3:6]]
+    ends = [f"survival({time:g})_{end}" for time in times for end in ("q5", "q95")]
+    assert list(rows[0])[6:] == ends
+    for row in rows:
+        low, value, high = (
+            np.array([row[f"survival({time:g}){end}"] for time in times], float) for end in ("_q5", "", "_q95")
+        )
+        assert (low <= value).all()
+        assert (value <= high).all()
     assert times == sorted(times)
     curves = np.array([[float(row[f"survival({time:g})"]) for time in times] for row in rows])
     assert (np.diff(curves, axis=1) <= 0).all()

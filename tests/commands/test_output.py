@@ -15,7 +15,7 @@ from ispca.commands import compare, data_reading, fit, predict
 from ispca.foundation.messages import SettingError
 from ispca.foundation.output_folder import output_file, output_folder
 
-SHORT = ["--components", "4", "--draws", "60", "--cv", "0", "--quiet"]
+SHORT = ["--bags=0", "--components", "4", "--draws", "60", "--cv", "0", "--quiet"]
 TARGET = ["--target", "diagnosis", "--drop", "score"]
 FILES = ["coefficients.csv", "loadings.csv", "model.ispca", "report.html", "scores.csv"]
 
@@ -327,7 +327,7 @@ def test_a_real_fit_killed_at_every_call(data, tmp_path):
     environment["PYTHONPATH"] = os.pathsep.join(
         [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     )
-    options = [*TARGET, "--components", "2", "--draws", "4", "--cv", "0", "--quiet", "--method", "PCA"]
+    options = [*TARGET, "--bags=0", "--components", "2", "--draws", "4", "--cv", "0", "--quiet", "--method", "PCA"]
     start = [sys.executable, "-c", textwrap.dedent(KILLED_FITS), str(data), str(place), *options]
     result = subprocess.run(start, capture_output=True, text=True, timeout=600, env=environment, check=False)
     assert result.returncode == 0, result.stderr

@@ -40,9 +40,12 @@ def test_classes_and_probabilities(fitted, table_of, tmp_path, capsys):
     assert main(["predict", str(fitted / "model.ispca"), str(data)]) == 0
     captured = capsys.readouterr()
     header, records = parsed(captured.out)
-    assert header == ["id", "prediction", "p(ill)", "p(well)"]
+    ends = [f"p({name})_{end}" for name in ("ill", "well") for end in ("q5", "q95")]
+    assert header == ["id", "prediction", "p(ill)", "p(well)", *ends, "prediction_set"]
     assert [row[0] for row in records] == [f"p{i}" for i in range(40)]
-    probabilities = np.array([row[2:] for row in records], dtype=float)
+    assert all(row[1] in row[-1].split(" | ") for row in records)
+    assert "prediction_set contains the class of about 90% of the new samples" in captured.err
+    probabilities = np.array([row[2:4] for row in records], dtype=float)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-6)
     assert all((row[1] == "ill") == (float(row[2]) > 0.5) for row in records)
     assert "1 column of data.csv ignored" in captured.err
@@ -53,7 +56,8 @@ def test_quantities(fitted_regression, table_of, tmp_path, capsys):
     data = write(tmp_path / "data.csv", rows(seed=5))
     assert main(["predict", str(fitted_regression / "model.ispca"), str(data), "--json"]) == 0
     predicted = json.loads(capsys.readouterr().out)["predictions"]
-    assert predicted[0].keys() == {"id", "mean", "sd", "q5", "q95"}
+    assert predicted[0].keys() == {"id", "mean", "sd", "q5", "q95", "mean_q5", "mean_q95"}
+    assert all(row["mean_q5"] <= row["mean"] <= row["mean_q95"] for row in predicted)
     assert all(row["q5"] < row["mean"] < row["q95"] for row in predicted)
 
 

@@ -10,7 +10,7 @@ from ispca.analysis.scale_and_missing_values import sample_quartiles, scale_diff
 from ispca.cli import main
 from ispca.persistence import read_details
 
-SHORT = ["--components", "3", "--draws", "60"]
+SHORT = ["--bags=0", "--components", "3", "--draws", "60"]
 
 
 def raw_counts(n=40, D=60, seed=0):

@@ -45,7 +45,10 @@ def test_covariates(study, user):
     assert answer.lines[0].startswith("Verdict: ")
     assert SAMPLES in answer.out
     assert any("'age'" in note for note in answer.notes)
-    start = answer.lines.index("Covariates that the features and the target are adjusted for, with 90% intervals:")
+    heading = (
+        "Covariates that the features and the target are adjusted for, with 90% intervals given the components:"
+    )
+    start = answer.lines.index(heading)
     assert answer.lines[start + 1].startswith("  age, per SD (")
     assert answer.lines[start + 2].startswith("  sex=m, vs. reference: odds ratio ")
     assert {"age", "sex=m"} <= {*table("results/scores.csv")[0]}
@@ -70,7 +73,7 @@ def test_groups_stay_together_in_every_fold(study, user):
     study.tissue = labels[patients]
     study.X = study.rng.normal(8, 1, size=(N // 2, D))[patients] + study.rng.normal(0, 0.01, size=(N, D))
     write("pairs.csv", with_columns(study, patient=[f"p{number}" for number in patients]))
-    added = ("--components", "20", "--draws", "40", "--force")
+    added = ("--bags=0", "--components", "20", "--draws", "40", "--force")
     apart = user("ispca fit pairs.csv --target tissue --drop patient --cv 4 --json", added=added)
     together = user("ispca fit pairs.csv --target tissue --groups patient --cv 4 --json", added=added)
     assert "copies, or nearly copies, of each other" in apart.warnings[0]
@@ -101,7 +104,10 @@ def test_repeated_names_without_groups(first, study, user):
 
 def test_a_default_folder(study, user):
     study.write_table("plain.csv")
-    answer = user("ispca fit plain.csv --target tissue", added=("--components", "4", "--draws", "40", "--cv", "0"))
+    answer = user(
+        "ispca fit plain.csv --target tissue",
+        added=("--bags=0", "--components", "4", "--draws", "40", "--cv", "0"),
+    )
     names = ("model.ispca", "scores.csv", "loadings.csv", "coefficients.csv", "report.html")
     assert answer.lines[-1].endswith("s: " + ", ".join(f"plain-results/{name}" for name in names))
     assert all(text(f"plain-results/{name}") for name in names[1:])

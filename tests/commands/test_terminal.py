@@ -18,7 +18,7 @@ from ispca.foundation.terminal import printable, show, tell
 
 ESCAPES = "\x1b]0;title\x07\x1b[2J\x9b31m\x7f\u202egnp\u2066"
 FORBIDDEN = {*map(chr, range(32)), *map(chr, range(127, 160)), *"\u202a\u202b\u202c\u202d\u202e"} - {"\n", "\t"}
-SHORT = ["--components", "3", "--draws", "60", "--cv", "0"]
+SHORT = ["--bags=0", "--components", "3", "--draws", "60", "--cv", "0"]
 
 
 def test_printable():
@@ -79,7 +79,7 @@ def test_no_line_is_longer_than_a_message(tmp_path, capsys):
     rows = [f"{'s' * 6000}{i // 2},{i}.5,{'ab'[i % 2]}" for i in range(20)]
     (tmp_path / "data.csv").write_text("\n".join(["sample,gene,state", *rows]) + "\n")
     command = ["fit", str(tmp_path / "data.csv"), "--target", "state", "--out", str(tmp_path / "out")]
-    assert main([*command, "--cv", "0", "--draws", "4"]) == 0
+    assert main([*command, "--cv", "0", "--bags=0", "--draws", "4"]) == 0
     assert main(["compare", *command[1:-2], "--methods", "x" * 6000]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert sum("..." in line for line in lines) >= 2

@@ -14,7 +14,7 @@ from ispca.persistence import read_details
 from ispca.readers import read_table
 from ispca.reduction.threads import available_threads
 
-SHORT = ["--components", "3", "--draws", "40"]
+SHORT = ["--bags=0", "--components", "3", "--draws", "40"]
 
 
 def table(path):

@@ -93,6 +93,7 @@ def test_a_series_matrix_can_be_fitted(tmp_path, capsys):
     options = [
         "--target",
         "tissue",
+        "--bags=0",
         "--draws",
         "20",
         "--cv",

@@ -71,7 +71,8 @@ def test_columns_that_cannot_be_read_are_listed(path, monkeypatch):
 
 
 def test_the_command_line_shows_the_label_of_var(path, tmp_path, capsys):
-    options = ["--target", "state", "--label", "symbol", "--components", "3", "--draws", "40", "--cv", "0"]
+    options = ["--target", "state", "--label", "symbol", "--components", "3"]
+    options += ["--bags=0", "--draws", "40", "--cv", "0"]
     assert main(["fit", str(path), *options, "--out", str(tmp_path / "out")]) == 0
     captured = capsys.readouterr()
     strongest = captured.out.split("leading features ")[1].split(".")[0].split(", ")

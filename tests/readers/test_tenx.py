@@ -108,7 +108,8 @@ def test_a_folder_does_not_describe_its_cells(tmp_path, sheet):
 
 def test_a_folder_can_be_fitted_and_predicted(tmp_path, sheet, capsys):
     folder, out = write(tmp_path / "filtered", parts()), tmp_path / "out"
-    options = ["--samples", str(sheet), "--target", "type", "--transform", "log1p", "--draws", "20", "--cv", "0"]
+    options = ["--samples", str(sheet), "--target", "type", "--transform", "log1p"]
+    options += ["--bags=0", "--draws", "20", "--cv", "0"]
     assert main(["fit", str(folder), *options, "--format", "json", "--out", str(out)]) == 0
     assert "30 samples, 12 features, target 'type': classes B cell (15), T cell (15)" in capsys.readouterr().out
     assert "symbol" in (out / "loadings.csv").read_text().partition("\n")[0]

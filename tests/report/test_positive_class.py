@@ -31,7 +31,7 @@ def results(tmp_path_factory):
         out = folder / positive
         words = ["fit", folder / "train.csv", "--target", "tissue", "--test", folder / "test.csv", "--out", out]
         words += ["--positive", positive, "--format", "json", "--covariates", "age"]
-        words += ["--draws", "60", "--components", "3", "--cv", "2", "--seed", "0", "--quiet"]
+        words += ["--bags=0", "--draws", "60", "--components", "3", "--cv", "2", "--seed", "0", "--quiet"]
         assert main([str(word) for word in words]) == 0
         with (out / "coefficients.csv").open(encoding="utf-8-sig") as file:
             rows = [row for row in csv.DictReader(file) if row["feature"] in names]

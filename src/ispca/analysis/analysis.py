@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..data_checks import Finding
+from ..fitted_parts import take_apart
 from ..foundation.messages import NO_COMBINED, PREDICTORS, Listener, SettingError, count
 from ..foundation.output_folder import output_folder
 from ..foundation.progress import silence
@@ -55,7 +56,8 @@ class Analysis:
         The components of the samples.
     coefficients : ResultTable
         The coefficients of the original features: intercepts first, then by effect per standard deviation. With
-        them, the ``p`` and ``q`` of each feature alone, which are NaN for intercepts and covariates.
+        them, the ``p`` and ``q`` of each feature alone, the ``frequency`` with which the bags chose it, and the
+        ``error_rate`` of the features at least as frequent, which are NaN for intercepts and covariates.
     held_out : ResultTable or None
         What was predicted for each sample while it was held out; None without cross-validation.
     verdict : dict or None
@@ -133,6 +135,11 @@ class Analysis:
     def n_intercepts(self) -> int:
         """How many of the first coefficients are intercepts."""
         return len(self.coefficients) // (self.model[0].n_features_in_ + 1)
+
+    @property
+    def n_bags(self) -> int:
+        """How many bags the intervals come from; 0 without bags."""
+        return 0 if self.bagged is None else len(take_apart(self.bagged).model.left_out_)
 
     @cached_property
     def features(self) -> ResultTable:

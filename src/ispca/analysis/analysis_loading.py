@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..data_checks import Finding
-from ..foundation.result_tables import as_table
+from ..foundation.result_tables import ResultTable, as_table
 from ..persistence import ModelFileError
 from ..validation.baseline_comparison import COMBINED, COMPONENTS
 from .analysis import Analysis
@@ -51,7 +53,7 @@ def load(folder: Any) -> Analysis:
         Settings(**summary.get("settings", {})),
         model,
         as_table({name: scores[name] for name in ("id", *names)}),
-        as_table({name: coefficients[name] for name in COLUMNS}),
+        as_table({name: _column(coefficients, name) for name in COLUMNS}),
         read_results(folder / HELD_OUT_FILE, model),
         summary.get("verdict"),
         tuple(findings),
@@ -62,3 +64,9 @@ def load(folder: Any) -> Analysis:
         bagged=load_bagged(folder),
         model_details=found,
     )
+
+
+def _column(table: ResultTable, name: str) -> np.ndarray:
+    """Return a column, NaN if an earlier version did not write it."""
+    known: np.ndarray = table[name] if name in (table.dtype.names or ()) else np.full(len(table), np.nan)
+    return known

@@ -21,6 +21,7 @@ from ..readers import Table, TableError
 from .analysis import THE_MODEL, Analysis
 from .data_file import read_data
 from .data_in_memory import are_names, make_table, new_table
+from .feature_frequency import feature_frequency
 from .feature_significance import feature_significance
 from .fitting import (
     choose_method,
@@ -36,7 +37,7 @@ from .fitting import (
 from .large_data import check_device, check_large, on_device
 from .model_loading import describe_data
 from .new_samples import read_new, reduce_in_blocks
-from .predictions import evaluate, match_and_recognize, target_columns
+from .predictions import evaluate, match_and_recognize, pooled_model, target_columns
 from .result_files import coefficient_table, model_details
 from .settings import OPTIONS, Settings, check_for_files, check_names
 from .table_checks import check_table, examine_columns, tell
@@ -145,8 +146,9 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
         tell(unfitted, listener)
     combined = fit_combined(table, model, validation, settings)
     predictor = model if combined is None else combined
-    tested, copies = (None, []) if test is None else evaluate_test(*test, predictor, details, table, listener)
     bagged = fit_bags(table, pipeline, settings, listener)
+    predictors = (predictor, bagged)
+    tested, copies = (None, []) if test is None else evaluate_test(*test, predictors, details, table, listener)
     significance = feature_significance(table, settings.seed)
     posterior = coefficients_by_column(model if bagged is None else bagged)
     names = model[0].get_feature_names_out()
@@ -154,7 +156,7 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
         settings,
         model,
         as_table({"id": table.ids, **dict(zip(names, scores.T, strict=True))}),
-        coefficient_table(model, table, posterior, significance),
+        coefficient_table(model, table, posterior, significance, feature_frequency(bagged, table)),
         None if validation is None else fold_predictions(validation, table),
         judgment,
         (*findings, *borderline, *unfitted, *copies),
@@ -194,9 +196,15 @@ def read_test(
 
 
 def evaluate_test(
-    table: Table, settings: Settings, model: Any, details: dict[str, Any], training: Table, listener: Listener
+    table: Table,
+    settings: Settings,
+    predictors: tuple[Any, Any],
+    details: dict[str, Any],
+    training: Table,
+    listener: Listener,
 ) -> tuple[dict[str, Any] | None, list[Finding]]:
-    """Return the evaluation of a model on test samples, and a finding if some are training samples."""
+    """Return the evaluation of a model and its bags on test samples, and a finding on training samples."""
+    model, bagged = predictors
     where, findings = settings.data_name, []
     record = details | {RECORD: training_record(training)}
     samples, known = match_and_recognize(model, record, THE_MODEL, table, settings, listener)
@@ -207,8 +215,9 @@ def evaluate_test(
             tell(findings, listener)
         listener.notes([namesakes] if namesakes else [])
     with waiting("Predicting"):
+        pooled = pooled_model(bagged, samples.X)
         model, X = reduce_in_blocks(model, samples.X)
         seen = None if known is None else known.seen
-        found, notes = evaluate(model, X, table, samples.kept, details, where, seen)
+        found, notes = evaluate(model, X, table, samples.kept, details, where, seen, pooled)
     listener.notes(notes)
     return found, findings

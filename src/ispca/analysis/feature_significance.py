@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..data_checks.confounding import covariates_checked
 from ..foundation.arrays import Floats
 from ..foundation.progress import waiting
-from ..foundation.result_tables import ResultTable
 from ..readers import Table
 from ..transformers.screening import score_test
 from .table_checks import sample_options
@@ -36,6 +35,7 @@ def feature_significance(table: Table, seed: int) -> FeatureSignificance | None:
     covariates = np.arange(table.n_features, len(table.features))
     options = sample_options(table) | ({"adjust": covariates} if len(covariates) else {})
     family = table.target_kind.choose_family(table.target).name
+    # `examine_columns` has checked the covariates.
     with warnings.catch_warnings(), waiting("Testing features"), covariates_checked():
         # What is wrong with the samples has been said.
         warnings.simplefilter("ignore")
@@ -56,15 +56,3 @@ def feature_significance(table: Table, seed: int) -> FeatureSignificance | None:
     q = test.q_values.copy()
     p[covariates] = q[covariates] = np.nan
     return FeatureSignificance(p, q)
-
-
-def significance_of_columns(
-    coefficients: ResultTable, n_intercepts: int, features: Any
-) -> FeatureSignificance | None:
-    """Return what a table of coefficients says about each column of the data; None if nothing is known."""
-    rows = coefficients[n_intercepts:]
-    known = dict(
-        zip(rows["feature"].tolist(), zip(rows["p"].tolist(), rows["q"].tolist(), strict=True), strict=True)
-    )
-    p, q = np.array([known[name] for name in features.tolist()]).T
-    return None if np.isnan(p).all() else FeatureSignificance(p, q)

@@ -53,11 +53,10 @@ from ..validation.baseline_comparison import (
 )
 from ..validation.left_out_verdict import left_out_verdict
 from .large_data import bring_back, with_blocks
-from .settings import METHODS, Settings
+from .settings import METHODS, N_BAGS, Settings
 from .table_checks import sample_options
 
 N_COMPONENTS, N_COMPONENTS_MANY_CLASSES = 50, 20
-N_BAGS = 50
 # With more samples, or products of samples in all features, a first answer takes more than about a second; kernels
 # of screened features take much longer than the others.
 MOST_SAMPLES, MOST_PRODUCTS, MOST_SCREENED = 700, 1e10, 300

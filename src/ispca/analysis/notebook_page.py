@@ -8,8 +8,11 @@ import warnings
 from html import escape
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..foundation.result_tables import html_table
 from ..plots import plot_scores
+from ..report.interval_words import frequency_text, interval_text
 from ..validation.held_out_verdict import chance_sentence
 
 if TYPE_CHECKING:
@@ -34,7 +37,12 @@ def notebook_page(analysis: Analysis) -> str:
         shown |= {"effect per SD": leading["per_sd"], "P(sign)": leading["p_sign"]}
         if not any(leading["target_class"].tolist()):
             del shown["class"]
+        if np.isfinite(leading["frequency"]).any():
+            shown |= {"frequency": leading["frequency"], "error rate": leading["error_rate"]}
         parts.append(html_table(shown, caption=f"Leading features{chance}"))
+        known = bool(np.isfinite(leading["error_rate"]).any())
+        frequency = f" {frequency_text(known)}" if "frequency" in shown else ""
+        parts.append(f"<p>{escape(interval_text(analysis.n_bags) + frequency)}</p>")
     else:
         parts.append("<p>No feature stands out: the 90% intervals of all large effects contain 0.</p>")
     cautions = [] if judgment is None else list(judgment.get("caveats", ()))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,12 +18,15 @@ from ..readers import Table, TableError
 from ..readers.target_column import observed_values, survival
 from ..targets import TARGETS, Target, find_target
 from ..targets.classes import class_order
-from ..targets.intervals import measure_intervals
+from ..targets.intervals import fraction_interval, measure_intervals
 from ..targets.samples import Prediction, Samples
 from .model_loading import describe_data, positive_class
 from .new_samples import Matched, match, reduce_in_blocks, warn_about_scale
 from .settings import Settings
 from .training_record import KnownSamples, known_samples
+
+# Entries of an evaluation: which fraction of prediction sets contain the class, and their mean number of classes.
+SET_COVERAGE, SET_SIZE = "set_coverage", "set_size"
 
 
 def predict_table(
@@ -46,14 +50,15 @@ def predict_table(
     offset = None if table.offset is None else table.offset[kept]
     listener.notes(filter(None, () if known is None else known.texts(table.ids[kept], where)))
     with waiting("Predicting"):
+        pooled = pooled_model(bagged, samples.X)
         model, X = reduce_in_blocks(model, samples.X)
         found = predictions(model, X, offset, positive_class(details))
-        if bagged is not None:
-            found |= interval_columns(bagged, X, offset, found)
+        bounds = {} if pooled is None else pooled.columns(offset, found)
         seen = None if known is None else known.seen
-        evaluation, notes = evaluate(model, X, table, kept, details, where, seen)
+        evaluation, notes = evaluate(model, X, table, kept, details, where, seen, pooled)
     listener.notes(notes)
-    return {"id": table.ids[kept], **(found if known is None else known.with_held_out(found))}, evaluation
+    found |= bounds
+    return {"id": table.ids[kept], **(found if known is None else known.with_held_out(found, bounds))}, evaluation
 
 
 def match_and_recognize(
@@ -82,15 +87,53 @@ def predictions(
         return dict(last.target.new_columns(last, Z, offset, positive))
 
 
-def interval_columns(bagged: Any, X: Any, offset: np.ndarray | None, found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of intervals and sets around the predictions of the same samples."""
+class Pooled(NamedTuple):
+    """The model of all bags, and its linear features of new samples."""
+
+    model: Any
+    Z: np.ndarray
+
+    def columns(self, offset: np.ndarray | None, found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the columns of intervals and sets around the predictions of the same samples."""
+        columns: dict[str, Any] = self.model.interval_columns(self.Z, offset, found)
+        return columns
+
+    def evaluated(
+        self,
+        chosen: np.ndarray,
+        offset: np.ndarray | None,
+        observed: np.ndarray,
+        target: Target,
+        prediction: Prediction,
+    ) -> tuple[Prediction, dict[str, Any]]:
+        """Return the prediction with the interval that is printed, and the coverage of prediction sets."""
+        Z = self.Z[chosen]
+        if target.timed:
+            return prediction, {}
+        if target.classes is None:
+            ends = self.model.interval_columns(Z, offset, {"mean": prediction.value})
+            return replace(prediction, interval=np.column_stack([ends["q5"], ends["q95"]])), {}
+        labels = [str(label) for label in self.model.classes_]
+        names = np.array([str(label) for label in target.classes])
+        order = [labels.index(name) for name in names.tolist()]
+        rows, predicted = np.arange(len(Z)), np.asarray(prediction.value, dtype=np.intp)
+        # As in the files, a set contains the predicted class.
+        sets = self.model.predict_set(Z)[:, order]
+        sets[rows, predicted] = True
+        inside = float(sets[rows, observed].mean())
+        found = {SET_COVERAGE: inside, SET_SIZE: float(sets.sum(axis=1).mean())}
+        return prediction, found | {"intervals": {SET_COVERAGE: list(fraction_interval(inside, 0.0, len(Z)))[1:]}}
+
+
+def pooled_model(bagged: Any, X: Any) -> Pooled | None:
+    """Return the model of all bags and its features of new samples; None without bags."""
+    if bagged is None:
+        return None
     parts = take_apart(bagged)
     with warnings.catch_warnings():
         # The names were already compared.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        Z = np.asarray(parts.model_input(X), dtype=np.float64)
-        columns: dict[str, Any] = parts.model.interval_columns(Z, offset, found)
-    return columns
+        return Pooled(parts.model, np.asarray(parts.model_input(X), dtype=np.float64))
 
 
 def target_columns(details: Mapping[str, Any]) -> tuple[str, ...]:
@@ -111,6 +154,7 @@ def evaluate(
     details: Mapping[str, Any],
     where: str,
     left_out: np.ndarray | None = None,
+    pooled: Pooled | None = None,
 ) -> tuple[dict[str, Any] | None, list[str]]:
     """Return measures of the predictions of samples with a known target, or None, and notes.
 
@@ -130,6 +174,8 @@ def evaluate(
         The name of the data file.
     left_out : ndarray of bool, optional
         Samples of X that the model was fitted to, which are not evaluated.
+    pooled : Pooled, optional
+        The model of all bags, whose intervals and sets are evaluated, too.
 
     Returns
     -------
@@ -163,11 +209,15 @@ def evaluate(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         prediction = target.predict(model, parts, samples)
+    observed, of_sets = target.observations(samples.y), dict[str, Any]()
+    if pooled is not None:
+        prediction, of_sets = pooled.evaluated(chosen, offset, np.asarray(observed), target, prediction)
     found = {"data": where, "target": columns[0], "kind": kind, "samples": len(chosen)}
     found |= measures(samples.y, target, prediction)
+    found = found | of_sets | {"intervals": found["intervals"] | of_sets.get("intervals", {})}
     if target.classes is not None:
         ids, positive = table.ids[kept][chosen], positive_class(details)
-        found |= of_classes(target, prediction, target.observations(samples.y), ids, positive)
+        found |= of_classes(target, prediction, observed, ids, positive)
     return found, notes
 
 

@@ -23,8 +23,9 @@ from ..readers import Table
 from ..report import write_report
 from ..report.report_inputs import Context, negative_effects
 from ..validation.baseline_comparison import COMBINED, COMPONENTS
+from .feature_frequency import FeatureFrequency
 from .feature_labels import describe_features
-from .feature_significance import FeatureSignificance, significance_of_columns
+from .feature_significance import FeatureSignificance
 from .file_names import BAGGED, COEFFICIENTS, COMBINED_FILE, HELD_OUT_FILE, LOADINGS, MODEL, REPORTS, SCORES
 from .scale_and_missing_values import sample_quartiles
 from .settings import Settings
@@ -33,7 +34,11 @@ from .table_checks import sample_options
 if TYPE_CHECKING:
     from .analysis import Analysis
 
-COLUMNS = ("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95", "p", "q")
+COLUMNS = (
+    *("feature", "target_class", "per_sd", "p_sign", "mean", "sd", "q5", "q95"),
+    *FeatureSignificance._fields,
+    *FeatureFrequency._fields,
+)
 # Columns that are text, even if they look like numbers.
 TEXTS = ("id", "feature", "target_class")
 INTEGERS = ("fold", "observed_event")
@@ -115,11 +120,22 @@ def write_analysis_report(analysis: Analysis, path: Path, format: str | None, li
         scores=analysis.score_values,
         coefficients=analysis.posterior_table,
         fit_parameters=tuple(sample_options(table)),
-        significance=significance_of_columns(analysis.coefficients, analysis.n_intercepts, table.features),
+        significance=_of_features(FeatureSignificance, analysis),
+        frequency=_of_features(FeatureFrequency, analysis),
+        n_bags=analysis.n_bags,
         **{name: getattr(analysis, name) for name in found},
     )
     options: dict[str, Any] = {"sample_names": table.ids, "context": context, "format": format}
     return write_report(analysis.model, table.X, table.target, path, validation=analysis.validation, **options)
+
+
+def _of_features(kind: Any, analysis: Analysis) -> Any:
+    """Return what the coefficients say about each column of the data; None if nothing is known."""
+    rows = analysis.coefficients[analysis.n_intercepts :]
+    places = dict(zip(rows["feature"].tolist(), range(len(rows)), strict=False))
+    order = [places[name] for name in analysis.data.features.tolist()]
+    found = kind(*(rows[name][order] for name in kind._fields))
+    return None if np.isnan(found[0]).all() else found
 
 
 def model_details(table: Table, settings: Settings) -> dict[str, Any]:
@@ -161,12 +177,16 @@ def _write_csv(path: Path, header: Any, labels: Any, values: Any) -> None:
 
 
 def coefficient_table(
-    model: Pipeline, table: Table, posterior: Any, significance: FeatureSignificance | None
+    model: Pipeline,
+    table: Table,
+    posterior: Any,
+    significance: FeatureSignificance | None,
+    frequency: FeatureFrequency | None,
 ) -> ResultTable:
     """Return the coefficients: intercepts, then the features in decreasing order of effect per standard deviation.
 
     ``posterior`` has those of the model, by column. Of two classes, they are for the positive one; a model has
-    them for the second. ``significance`` has one value per column of the table, the same for all classes.
+    them for the second. ``significance`` and ``frequency`` have one value per column of the table.
     """
     spreads = feature_spreads(model)
     order, places = rank_coefficients(posterior, spreads)
@@ -176,10 +196,13 @@ def coefficient_table(
     per_sd = np.concatenate([np.zeros(len(intercepts)), posterior["mean"][order] * spreads[places]])
     if table.positive_first:
         rows, per_sd = negative_effects(rows, "mean", "q5", "q95"), 0.0 - per_sd
-    added = {"per_sd": per_sd, "p": np.full(len(rows), np.nan), "q": np.full(len(rows), np.nan)}
-    if significance is not None:
-        added["p"][len(intercepts) :] = significance.p[places]
-        added["q"][len(intercepts) :] = significance.q[places]
+    added = {"per_sd": per_sd}
+    for kind, found in ((FeatureSignificance, significance), (FeatureFrequency, frequency)):
+        for name in kind._fields:
+            values = np.full(len(rows), np.nan)
+            if found is not None:
+                values[len(intercepts) :] = getattr(found, name)[places]
+            added[name] = values
     columns = {name: added[name] if name in added else rows[name] for name in COLUMNS}
     if table.positive_first:
         columns["target_class"] = np.full(len(rows), table.positive)

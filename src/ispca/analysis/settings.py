@@ -22,6 +22,8 @@ from ..foundation.messages import (
 )
 
 METHODS = ("ISPCA", "ISPCA-cross-fitted", "ISPCA-residual", "ISPCA-small", "SPCA", "PSPCA", "PCA")
+# The default number of bags of data in memory.
+N_BAGS = 50
 # Those that are not in the paper.
 OWN_METHODS = ("ISPCA-cross-fitted",)
 TRANSFORM_LABELS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -138,8 +138,11 @@ class KnownSamples(NamedTuple):
         known = np.array([value is not None for value in first] or [False])
         return self.seen & (known[self.found.places] if first else False)
 
-    def with_held_out(self, columns: dict[str, Any]) -> dict[str, Any]:
-        """Return predictions in which training samples have those of the cross-validation, and are marked."""
+    def with_held_out(self, columns: dict[str, Any], of_new: Collection[str] = ()) -> dict[str, Any]:
+        """Return predictions in which training samples have those of the cross-validation, and are marked.
+
+        Columns ``of_new`` samples are empty for training samples, unless the cross-validation has them.
+        """
         if not self.seen.any():
             return columns
         rows = self.held_out_rows()
@@ -147,6 +150,8 @@ class KnownSamples(NamedTuple):
         changed = {}
         for name, values in columns.items():
             cells = np.asarray(values).astype(object)
+            if name in of_new:
+                cells[self.seen] = None
             own = self.held_out.get(name)
             cells[rows] = [None if own is None else own[place] for place in places]
             changed[name] = cells

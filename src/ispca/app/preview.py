@@ -17,6 +17,7 @@ import numpy as np
 
 from ..analysis.column_roles import candidates, features_seem_in_rows
 from ..analysis.data_file import own_columns, read_described
+from ..analysis.settings import N_BAGS
 from ..analysis.table_checks import check_covariates, check_in_memory
 from ..data_checks.findings import find_substitutes
 from ..foundation.data_files import BY_SUFFIX
@@ -37,6 +38,8 @@ FOLDS = 5
 # Seconds of one core, measured with runs of `ispca fit` on 50 to 1,000 samples and 1,500 to 30,000 features: a
 # constant, what grows with the table, and what grows with the samples, as more components are found.
 START, PER_VALUE, PER_SAMPLE = 3.0, 1.1e-6, 1.9e-3
+# The same for each bag, measured on 60 to 300 samples; further classes double it.
+BAG_START, PER_BAG_SAMPLE, PER_BAG_VALUE = 0.15, 1.2e-3, 1e-7
 # What survival times and further classes add; those also double the rest.
 SURVIVAL_SECONDS, SEVERAL_CLASSES = 6.0, 10.0
 # More cores help little.
@@ -49,7 +52,7 @@ SYMBOL, MOST_LABELS = re.compile("symbol|name|hgnc|hugo", re.IGNORECASE), 200
 MOST_SHEETS = 10
 # Choices about where the samples are and what names them, and those that change nothing that a preview shows.
 OF_READING = ("id", "on", "sheet_name", "transpose")
-OF_MODEL = ("method", "components", "draws", "seed")
+OF_MODEL = ("method", "components", "draws", "bags", "seed")
 
 
 def describe_target(table: Table, found: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,10 +98,21 @@ def estimate_seconds(found: Mapping[str, Any], given: Mapping[str, Any]) -> floa
     target = find_target(KINDS[chosen["kind"]]) if chosen else None
     if target is not None and target.timed:
         once += SURVIVAL_SECONDS
-    if target is not None and target.unordered and len(chosen["classes"]) > 2:
+    if _has_several_classes(target, chosen):
         once = 2 * once + SEVERAL_CLASSES
-    seconds = START + once * (1 + n_folds) / (1 + FOLDS)
+    seconds = START + once * (1 + n_folds) / (1 + FOLDS) + _seconds_of_bags(found, given, target)
     return round(seconds / min(MOST_CORES, os.cpu_count() or 1), 1)
+
+
+def _seconds_of_bags(found: Mapping[str, Any], given: Mapping[str, Any], target: Any) -> float:
+    n_bags = N_BAGS if given.get("bags") is None else given["bags"]
+    values = found["samples"] * found["features"]
+    once = BAG_START + PER_BAG_SAMPLE * found["samples"] + PER_BAG_VALUE * values
+    return n_bags * once * (2 if _has_several_classes(target, found.get("target") or {}) else 1)
+
+
+def _has_several_classes(target: Any, chosen: Mapping[str, Any]) -> bool:
+    return target is not None and target.unordered and len(chosen["classes"]) > 2
 
 
 class Files(NamedTuple):

@@ -53,7 +53,7 @@ class Console(Listener):
     def note(self, text: str, category: type[Warning] | None = None, advice: str = "") -> None:
         """Print a note."""
         if not self._quiet:
-            tell(f"ispca: {in_options(f'{text} {advice}'.strip())}")
+            tell(f"ispca: {in_options(f'{text} {advice}'.rstrip())}")
 
     def warn(self, sentence: str, kind: str) -> None:
         """Print a warning."""

@@ -11,13 +11,16 @@ import numpy as np
 from ..analysis.analysis import Analysis
 from ..analysis.analyze import analyze_table
 from ..analysis.feature_labels import show_all, shown_names
+from ..analysis.predictions import SET_COVERAGE, SET_SIZE
 from ..analysis.result_files import COLUMNS, write_files, written_files
 from ..analysis.settings import Settings
 from ..data_checks.small_class import reconciliation
 from ..foundation.messages import Listener, borderline_text, count, listing, no_pass_text, p_value_text, short_name
 from ..foundation.progress import waiting
-from ..plots.coefficients import effect_table, ratio_name
+from ..plots.coefficients import ratio_name
 from ..readers import Table
+from ..report.covariates import effects_of
+from ..report.interval_words import interval_name, interval_text
 from ..report.report_file import load_templates
 from ..report.report_inputs import negative_effects
 from ..targets import find_target
@@ -75,6 +78,7 @@ def summary_values(analysis: Analysis, folder: Path, format: str, seconds: float
             {name: None if cell != cell else cell for name, cell in zip((*COLUMNS, "label"), row, strict=True)}
             for row in (found.tolist()[:-1] for found in strongest)
         ],
+        "bags": analysis.n_bags,
         "test": analysis.test,
         "notes": table.notes,
         "files": [str(folder / name) for name in written_files(analysis, format)],
@@ -90,7 +94,7 @@ def covariate_effects(analysis: Analysis) -> list[dict[str, Any]]:
     """
     data, model = analysis.data, analysis.model
     ratio = ratio_name(model)
-    table: np.recarray = effect_table(model)
+    table: np.recarray = effects_of(model, analysis.posterior_table if analysis.n_bags else None)
     shown = np.exp if ratio else np.asarray
     classes = list(data.class_counts) if data.target_kind.unordered else []
     of_two = (data.positive or classes[1]) if len(classes) == 2 else ""
@@ -141,7 +145,8 @@ def summary_text(values: dict[str, Any]) -> str:
     ]
     lines += [""] if values["converged"] else ["", values["convergence"], ""]
     if values["covariates"]:
-        lines.append("Covariates that the features and the target are adjusted for, with 90% intervals:")
+        with_intervals = f"with {interval_name(values['bags'], 'intervals')}"
+        lines.append(f"Covariates that the features and the target are adjusted for, {with_intervals}:")
         lines += [_covariate_text(row) for row in values["covariates"]]
         lines.append("")
     if values["strongest_features"]:
@@ -149,6 +154,7 @@ def summary_text(values: dict[str, Any]) -> str:
         chance = ", which may be due to chance" if chance_sentence(values["verdict"]) else ""
         lines.append(f"Strongest features ({unit}){chance}:")
         lines += [_feature_text(row) for row in values["strongest_features"]]
+        lines.append(interval_text(values["bags"]))
     else:
         lines.append("No feature stands out: the 90% intervals of all large effects contain 0.")
     lines.append("")
@@ -230,7 +236,8 @@ def _covariate_text(row: dict[str, Any]) -> str:
 
 def _feature_text(row: dict[str, Any]) -> str:
     side = f" for {row['target_class']}" if row["target_class"] else ""
-    return f"  {short_name(row['label'])}: {row['per_sd']:+.3g}{side}, P(sign) = {row['p_sign']:.0%}"
+    chosen = "" if row["frequency"] is None else f", chosen in {row['frequency']:.0%} of the bags"
+    return f"  {short_name(row['label'])}: {row['per_sd']:+.3g}{side}, P(sign) = {row['p_sign']:.0%}{chosen}"
 
 
 def evaluation_text(values: Mapping[str, Any]) -> str:
@@ -248,6 +255,12 @@ def evaluation_text(values: Mapping[str, Any]) -> str:
                 f"  {measure.label or measure.title}: {values[name]:.3g}"
                 + (f" ({'; '.join(notes)})" if notes else "")
             )
+    if values.get(SET_COVERAGE) is not None:
+        low, high = values["intervals"][SET_COVERAGE]
+        lines.append(
+            f"  prediction sets that contain the class: {values[SET_COVERAGE]:.3g} (95% interval {low:.3g} to "
+            f"{high:.3g}; mean number of classes: {values[SET_SIZE]:.3g})"
+        )
     confusion = values.get("confusion")
     if confusion is not None and len(confusion["classes"]) <= MOST_CLASSES:
         lines += ["  confusion matrix (rows: observed, columns: predicted):", *_matrix_lines(confusion)]

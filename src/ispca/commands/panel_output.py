@@ -35,7 +35,7 @@ REPORT = REPORTS["html"]
 NO_REPORT = f"{REPORT} is not written: it describes only models on components, such as those of ispca fit."
 # Why a panel cannot transform counts itself.
 LIBRARY = "the columns of a panel do not give library sizes."
-COLUMNS = ("order", "feature", "target_class", "mean", "q5", "q95", "p_sign", "fraction", "cost")
+COLUMNS = ("order", "feature", "target_class", "mean", "fraction", "cost")
 
 
 def written_files(model: Any) -> tuple[str, ...]:

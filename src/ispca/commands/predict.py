@@ -16,6 +16,7 @@ from ..analysis.settings import Settings
 from ..fitted_parts import take_apart
 from ..foundation.messages import PREDICTORS, Listener
 from ..foundation.result_tables import open_csv, write_table
+from ..report.interval_words import columns_text
 from .console import finite
 
 BY_BOTH = "Predicted by the combined prediction."
@@ -33,6 +34,8 @@ def predict_and_write(
     table = read_new(settings, names, describe_data(details, path), target_columns(details))
     bagged = load_bagged(path.parent, settings.memory) if path.name in PREDICTORS.values() else None
     columns, evaluation = predict_table(model, details, path, table, settings, listener, bagged)
+    if bagged is not None:
+        listener.note(columns_text(take_apart(bagged).model.target))
     lines = io.StringIO()
     write_table(lines, columns, zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True))
     text = lines.getvalue()

@@ -19,6 +19,8 @@ from .plot_arguments import check_length, check_positive, fitted_reduction, make
 # Smaller ones, relative to the largest, cannot be told from zero in a plot.
 SMALLEST_DRAWN = 0.01
 N_COMPONENTS = 10
+# The unit of an indicator.
+REFERENCE = "vs. reference"
 
 
 def coefficient_table(
@@ -33,7 +35,7 @@ def coefficient_table(
 
     Parameters
     ----------
-    model : Pipeline or estimator
+    model : Pipeline, BaggedPosterior or estimator
         As in `ispca.original_coefficients`.
     n_features : int, optional
         Number of coefficients; all by default.
@@ -202,7 +204,7 @@ def _scales(reduction: Any, n_columns: int) -> tuple[Floats, list[str]]:
         mean, scale = reduction.mean_[j], reduction.scale_[j]
         name = str(reduction.get_feature_names_out()[place])
         if "=" in name and np.isclose(scale**2, mean * (1 - mean), rtol=0.1):
-            factors[place], units[place] = 1 / scale, "vs. reference"
+            factors[place], units[place] = 1 / scale, REFERENCE
         else:
             units[place] = f"per SD ({scale:.3g})"
     return factors, units

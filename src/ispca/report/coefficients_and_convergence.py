@@ -8,23 +8,31 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..families import FAMILIES
-from ..foundation.arrays import Floats, largest_first
+from ..foundation.arrays import Floats, Indices, largest_first
 from ..foundation.messages import count
 from ..models.diagnostics import LARGEST_R_HAT, SMALLEST_ESS
 from .feature_ranking import feature_values
 from .formatting import clean, clean_all, column_table, number_column, numbers, section, text_column
-from .leading_features import chance_warning
+from .interval_words import interval_name, interval_text
+from .leading_features import chance_warning, frequency_texts, shown_frequency
 from .report_inputs import Inputs
 
 NO_MODEL = "The reduction is not followed by a model, so"
 HOW_TO_MODEL = (
     "Add HorseshoeClassifier or HorseshoeRegressor, as in make_pipeline(ISPCA(), HorseshoeClassifier())."
 )
-INTERVAL_TEXT = (
-    "Given the data and the model, an effect lies in its credible interval with a probability of 90%. P(sign) is "
-    "the posterior probability that the effect has the sign shown: 50% means that the sign is unknown, 100% that "
-    "all posterior draws agree. An effect describes an association in these data. It does not say what would "
-    "happen if the feature were changed."
+SIGN_TEXT = (
+    "P(sign) is the percentage of the posterior draws in which the effect has the sign shown: at 50%, the sign is "
+    "unknown. An effect describes an association in these data. It does not say what would happen if the feature "
+    "were changed."
+)
+BAGGED_TEXT = (
+    "An effect is the mean of the posterior draws of all bags, and its interval contains the middle 90% of them, "
+    "so it includes the uncertainty of the components."
+)
+CHAINS_TEXT = (
+    "This section is about the model fitted to all samples, whose components the report describes. Each bag has a "
+    "short chain of its own, and the draws of all bags together give the intervals."
 )
 # Limits on the rows of all feature tables together, and of each one.
 MOST_ROWS, MOST_FEATURES = 10_000, 300
@@ -134,7 +142,8 @@ def coefficients_section(inputs: Inputs) -> dict[str, Any]:
     """Return the largest coefficients of the original features."""
     if inputs.model is None:
         return section("Coefficients", [f"{NO_MODEL} there are no coefficients. {HOW_TO_MODEL}"])
-    found, names, factors, n_features = _largest(inputs)
+    found, names, places, n_features = _largest(inputs)
+    factors = inputs.effect_order.spreads[places]
     several = inputs.target.unordered and len(inputs.labels) > 2
     columns = [text_column("Feature", names)]
     columns += [text_column("Class", map(clean, found["target_class"]))] if several else []
@@ -142,17 +151,20 @@ def coefficients_section(inputs: Inputs) -> dict[str, Any]:
     if inputs.has_posterior:
         columns += [number_column("90% from", found["q5"] * factors), number_column("to", found["q95"] * factors)]
         columns.append(number_column("P(sign), %", 100 * found["p_sign"], 3))
+    frequency = shown_frequency(inputs)
+    columns += [number_column(label, values[places], 3) for label, values in frequency.items()]
     total = n_features * (len(inputs.labels) if several else 1)
     caption = f"The {len(found):,} largest of {total:,} coefficients" if total > len(found) else "All coefficients"
-    text = [_effect_text(inputs), *([INTERVAL_TEXT] if inputs.has_posterior else [])]
+    caption += f", with {interval_name(inputs.context.n_bags, 'intervals')}" if inputs.has_posterior else ""
+    text = [_effect_text(inputs), *(_interval_texts(inputs) if inputs.has_posterior else [])]
     if len(found) and (steps := found["transformed_by"][0]):
         text.insert(1, f"The features are those that the preprocessing returns ({steps}), not the original ones.")
     tables = [column_table("coefficients", caption, columns)]
     return section("Coefficients", text, warnings=chance_warning(inputs), tables=tables)
 
 
-def _largest(inputs: Inputs) -> tuple[Any, list[str], Floats, int]:
-    """Return the largest coefficients, their features, the deviations of these, and the number of features."""
+def _largest(inputs: Inputs) -> tuple[Any, list[str], Indices, int]:
+    """Return the largest coefficients, the names and columns of their features, and the number of features."""
     found, (order, columns, spreads) = inputs.coefficients, inputs.effect_order
     n_features = len(spreads)
     if inputs.adjusted.any() and not inputs.before:
@@ -163,7 +175,15 @@ def _largest(inputs: Inputs) -> tuple[Any, list[str], Floats, int]:
     order, columns = order[:MOST_COEFFICIENTS], columns[:MOST_COEFFICIENTS]
     # Without earlier steps the names are those of the report, which may have been given by the user.
     names = clean_all(found["feature"][order])[0] if inputs.before else [inputs.features[j] for j in columns]
-    return found[order], names, spreads[columns], n_features
+    return found[order], names, columns, n_features
+
+
+def _interval_texts(inputs: Inputs) -> list[str]:
+    """Return how to read intervals, P(sign) and frequencies."""
+    n_bags = inputs.context.n_bags
+    texts = [" ".join([interval_text(n_bags), *([BAGGED_TEXT] if n_bags else []), SIGN_TEXT])]
+    # The section on leading features explains them.
+    return texts if len(inputs.ranked.columns) else [*texts, *frequency_texts(inputs)]
 
 
 def _effect_text(inputs: Inputs) -> str:
@@ -205,6 +225,7 @@ def convergence_section(inputs: Inputs) -> dict[str, Any]:
             f"Means need {SMALLEST_ESS} or more and have them; with fewer for the limits, these are less exact."
         )
     text = [
+        *([CHAINS_TEXT] if inputs.context.n_bags else []),
         f"The posterior was sampled with {count(int(inputs.model.n_chains), 'chain')}, {found.n_draws:,} "
         "posterior draws in total. The draws can be trusted if all chains converged to the same distribution.",
         f"The chains have {'' if found.converged else 'not '}converged. The largest R-hat is "
@@ -216,9 +237,10 @@ def convergence_section(inputs: Inputs) -> dict[str, Any]:
         divergent,
     ]
     if not found.converged:
+        what = "predictions" if inputs.context.n_bags else "probabilities and intervals"
         text.append(
-            f"{inputs.context.sampling_hint}, or use fewer components. Until the chains converge, treat "
-            "probabilities and intervals as approximate."
+            f"{inputs.context.sampling_hint}, or use fewer components. Until the chains converge, treat {what} as "
+            "approximate."
         )
     return section("Convergence", text, converged=bool(found.converged), tables=[_diagnostics(found)])
 

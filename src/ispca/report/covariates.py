@@ -7,12 +7,27 @@ from typing import Any
 import numpy as np
 
 from ..families import FAMILIES
+from ..fitted_parts import take_apart
 from ..foundation.messages import count, listing, p_value_text
-from ..plots.coefficients import effect_table
+from ..foundation.result_tables import ResultTable
+from ..models.coefficients import feature_spreads
+from ..plots.coefficients import REFERENCE, effect_table
 from .feature_ranking import leading
 from .formatting import clean, number, section, table
+from .interval_words import interval_name, interval_text
 from .report_inputs import Inputs
 
+UNITS = "An effect is per standard deviation; that of a category is the difference from the reference."
+PLAIN_EFFECTS = (
+    "The model also has a coefficient for each covariate, without shrinkage. The plot shows them (squares) beside "
+    f"the strongest components (circles). {interval_text(0)} {UNITS}"
+)
+BAGGED_EFFECTS = (
+    "The model also has a coefficient for each covariate, without shrinkage. The plot shows the effect of each "
+    "covariate when all features are held fixed (squares), with its bagged 90% interval. Beside them are the "
+    "strongest components of the fit to all samples (circles). These differ from bag to bag, so they have no "
+    f"interval. {UNITS}"
+)
 # Number of leading features whose agreement is counted.
 COMPARED = 20
 
@@ -33,11 +48,7 @@ def covariates_section(inputs: Inputs) -> dict[str, Any]:
         effects, panel = _effects(inputs)
         tables.append(effects)
         more["forests"] = panel
-        text.append(
-            "The model also has a coefficient for each covariate, without shrinkage. The plot shows them "
-            "(squares) beside the strongest components (circles), with 90% credible intervals. An effect is per "
-            "standard deviation; that of a category is the difference from the reference."
-        )
+        text.append(BAGGED_EFFECTS if inputs.context.n_bags else PLAIN_EFFECTS)
     if inputs.context.unadjusted is not None:
         change, comparison = _change(inputs)
         text.append(change)
@@ -46,9 +57,36 @@ def covariates_section(inputs: Inputs) -> dict[str, Any]:
     return section("Covariates", text, tables=tables, warnings=warnings, **more)
 
 
+def effects_of(fitted: Any, bagged: Any = None) -> ResultTable:
+    """Return the effects of covariates and of the strongest components, as `ispca.plots.effect_table` does.
+
+    With bags, those of the covariates are ``bagged`` coefficients by column, of all features held fixed. Those of
+    components have no interval then.
+    """
+    table = effect_table(fitted)
+    if bagged is None:
+        return table
+    spreads, reduction = feature_spreads(fitted), take_apart(fitted).reduction
+    places = np.asarray(reduction.source_columns_)[reduction.kept_columns_]
+    classes = list(dict.fromkeys(table["target_class"].tolist()))
+    for name in ("low", "high", "p_sign"):
+        table[name][~table["covariate"]] = np.nan
+    for number_of_class, label in enumerate(classes):
+        rows = np.flatnonzero(table["covariate"] & (table["target_class"] == label))
+        own = bagged[number_of_class * (len(spreads) + 1) + 1 + places]
+        # An indicator goes from 0 to 1.
+        factor = np.where(table["unit"][rows] == REFERENCE, 1.0, spreads[places])
+        for name, column in (("effect", "mean"), ("low", "q5"), ("high", "q95")):
+            table[name][rows] = own[column] * factor
+        table["p_sign"][rows] = own["p_sign"]
+    return table
+
+
 def _effects(inputs: Inputs) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the effects as a table, and as a forest plot for each class that has its own."""
-    found = inputs.for_positive(effect_table(inputs.fitted), "effect", "low", "high")
+    context = inputs.context
+    known = effects_of(inputs.fitted, context.coefficients if context.n_bags else None)
+    found = inputs.for_positive(known, "effect", "low", "high")
     ratio = FAMILIES[inputs.model.posterior_.family].ratio
     shown = np.exp if ratio else np.asarray
     several = len(np.unique(found["target_class"])) > 1
@@ -74,7 +112,7 @@ def _effects(inputs: Inputs) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     columns += [(title, "number"), ("90% from", "number"), ("to", "number"), ("P(sign), %", "number")]
     of = "" if inputs.positive is None else f" for “{inputs.positive}”"
     caption = f"{title}{of} of covariates and of the strongest components"
-    axis = f"{title} (90% credible interval)"
+    axis = f"{title} ({interval_name(context.n_bags)})"
     options = {"measure": "effect", "reference": 1.0 if ratio else 0.0, "log": bool(ratio)}
     forests = [
         {**options, "title": f"{axis} for {label}" if label else axis, "rows": part}

@@ -12,13 +12,14 @@ from ..plots.canvas import numbered_style
 from ..validation.held_out_verdict import chance_sentence
 from .feature_ranking import GROUP_CORRELATION, Ranked, correlations, group_letters
 from .formatting import capitalize, clean, clean_all, number, numbers, random_part, section, table
+from .interval_words import frequency_text, interval_name
 from .report_inputs import Inputs
 
 TITLE = "Leading features"
 N_ROWS, N_BOXES = 50, 8
 SIGNIFICANCE_TEXT = (
     "p answers whether a feature, taken alone, is associated with the target at all (permutation test); q, what "
-    "fraction of the features associated at least as strongly is expected to be false; and the 90% interval under "
+    "fraction of the features associated at least as strongly is expected to be false; and the {interval} under "
     "Coefficients, how large its effect in the model is, with all other features held fixed."
 )
 # Limits on the classes whose means are columns, and whose boxes are drawn.
@@ -44,6 +45,7 @@ def leading_features_section(inputs: Inputs) -> dict[str, Any]:
     by = "their effect on the prediction per standard deviation" if inputs.has_effects else "their loadings"
     if inputs.has_effects and inputs.positive is not None:
         by += f" (positive: toward “{inputs.positive}”)"
+    interval = interval_name(inputs.context.n_bags)
     ranking = f"The features are ranked by {by}. Those with {rule_text(inputs)} are left out."
     if _statistics(inputs, ranked.values[:, :1]):
         alone = "Correlations" if inputs.classes is None else "Means and differences"
@@ -52,11 +54,16 @@ def leading_features_section(inputs: Inputs) -> dict[str, Any]:
             f" {alone} describe each feature alone, as it was measured; the {what} is its part in the model "
             "beside all other features, so the two can disagree."
         )
-    significance = [] if _significance(inputs) is None else [SIGNIFICANCE_TEXT]
+    significance = [] if _significance(inputs) is None else [SIGNIFICANCE_TEXT.format(interval=interval)]
     boxes = inputs.classes is not None and len(inputs.classes) <= MOST_BOX_CLASSES
     return section(
         TITLE,
-        [ranking, *significance, *([_group_text(ranked)] if len(ranked.columns) > 1 else [])],
+        [
+            ranking,
+            *significance,
+            *frequency_texts(inputs),
+            *([_group_text(ranked)] if len(ranked.columns) > 1 else []),
+        ],
         warnings=chance_warning(inputs),
         tables=[_table(inputs, ranked)],
         charts=[*([_boxes(inputs, ranked)] if boxes else []), _heatmap(inputs, ranked)],
@@ -143,6 +150,7 @@ def _table(inputs: Inputs, ranked: Ranked) -> dict[str, Any]:
     significance = _significance(inputs)
     if significance is not None:
         statistics |= {name: getattr(significance, name)[ranked.columns[:n_rows]] for name in ("p", "q")}
+    statistics |= {label: values[ranked.columns[:n_rows]] for label, values in shown_frequency(inputs).items()}
     columns += [(label, "number") for label in statistics]
     rows = []
     for k in range(n_rows):
@@ -175,6 +183,21 @@ def _statistics(inputs: Inputs, values: Floats) -> dict[str, Floats]:
 def _significance(inputs: Inputs) -> Any:
     """Return the p-values and q-values of the columns, or None if they are unknown or those of other features."""
     return None if inputs.before else inputs.context.significance
+
+
+def shown_frequency(inputs: Inputs) -> dict[str, Floats]:
+    """Return the frequencies of the columns in percent, and the error rates if they are known, by their labels."""
+    known = None if inputs.before else inputs.context.frequency
+    if known is None:
+        return {}
+    found = {"Frequency, %": 100 * known.frequency, "Error rate, %": 100 * known.error_rate}
+    return {label: values for label, values in found.items() if np.isfinite(values).any()}
+
+
+def frequency_texts(inputs: Inputs) -> list[str]:
+    """Return how to read the frequencies, if there are some."""
+    shown = shown_frequency(inputs)
+    return [frequency_text(len(shown) > 1)] if shown else []
 
 
 def _class_means(inputs: Inputs, values: Floats) -> Floats:

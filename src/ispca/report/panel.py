@@ -24,7 +24,7 @@ from .formatting import (
     text_column,
 )
 from .leading_features import annotation_columns, annotation_of
-from .report_inputs import Inputs, negative_effects
+from .report_inputs import Inputs
 
 UNVALIDATED = (
     "Not validated: the same samples chose and evaluated the features, so the size is a first impression. "
@@ -43,9 +43,9 @@ UNVALIDATED_READING = (
     "The plot shows how much of the divergence between the reference and a model without features is explained."
 )
 COEFFICIENT_TEXT = (
-    "Coefficients are changes in the linear predictor per unit of a feature, with 90% credible intervals. “Stands "
-    "for” lists features that could take its place: the exchange costs less than a tenth of a standard error, so "
-    "the data do not say which of them to prefer."
+    "Coefficients are changes in the linear predictor per unit of a feature. “Stands for” lists features that "
+    "could take its place: the exchange costs less than a tenth of a standard error, so the data do not say which "
+    "of them to prefer."
 )
 FOLDS_TEXT = (
     "“Folds” is the percentage of folds whose panel of this size contains the feature; for each size, it is the "
@@ -57,9 +57,9 @@ def panel_features(selector: Any, size: int | None = None, positive: str | None 
     """Return the features of a panel of the suggested or another size, with their coefficients.
 
     Each class has its own, and an intercept; of two classes, they are for the positive one, by default the
-    second. The columns are ``order`` (0 for an intercept), ``feature``, ``target_class``, ``mean``, ``q5``,
-    ``q95`` and ``p_sign`` of the coefficient, ``fraction`` (of folds that choose the feature; NaN without
-    validation), ``cost`` of the feature (NaN without costs) and ``stands_for`` (a list of names).
+    second. The columns are ``order`` (0 for an intercept), ``feature``, ``target_class``, ``mean`` of the
+    coefficient, ``fraction`` (of folds that choose the feature; NaN without validation), ``cost`` of the feature
+    (NaN without costs) and ``stands_for`` (a list of names).
     """
     size = selector.n_features_ if size is None else size
     # Each class has its intercept and then the features in order of entry.
@@ -69,10 +69,9 @@ def panel_features(selector: Any, size: int | None = None, positive: str | None 
     # Two classes share their coefficients, with opposite signs; those of the model are for the second.
     classes = set(found["target_class"].tolist())
     other = positive is not None and len(classes) == 1 and positive not in classes
-    effects = negative_effects(found, "mean", "q5", "q95") if other else found
-    columns |= {name: effects[name] for name in ("target_class", "mean", "q5", "q95", "p_sign")}
+    columns |= {"target_class": found["target_class"], "mean": found["mean"]}
     if other:
-        columns["target_class"] = np.full(len(found), positive, dtype=object)
+        columns |= {"target_class": np.full(len(found), positive, dtype=object), "mean": 0.0 - found["mean"]}
     columns["fraction"] = np.array([np.nan, *features["fraction"]])[order]
     columns["cost"] = np.array([np.nan, *_costs(selector, size, names)])[order]
     groups = [[], *(_stands_for(selector, name, size) for name in names)]
@@ -147,9 +146,7 @@ def _feature_table(features: np.recarray, inputs: Inputs, shown: Mapping[str, st
     groups = [listing(_show(name, shown) for name in group) or None for group in features["stands_for"]]
     columns.append(text_column("Stands for", groups))
     columns += [text_column("Class", map(clean, features["target_class"]))] if several else []
-    labels = {"mean": "Coefficient", "q5": "90% from", "q95": "to"}
-    columns += [number_column(label, features[field]) for field, label in labels.items()]
-    columns.append(number_column("P(sign), %", 100 * features["p_sign"], 3))
+    columns.append(number_column("Coefficient", features["mean"]))
     columns += [number_column("Folds, %", 100 * features["fraction"], 3)] if fractions else []
     columns += [number_column("Cost", features["cost"])] if costs else []
     return column_table("panel", f"The panel: {count(int(features['order'].max()), 'feature')}", columns)

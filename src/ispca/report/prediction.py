@@ -29,6 +29,7 @@ from .formatting import (
     text_column,
 )
 from .held_out_predictions import describe_method
+from .interval_words import promise_text
 from .report_inputs import Inputs
 
 TITLE = "Predictive performance"
@@ -54,7 +55,7 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
         else:
             hint = inputs.context.validation_hint
             why = f"Not measured, because that requires refitting the model several times. {hint}."
-        return section(TITLE, [why], measured=False)
+        return section(TITLE, [why, *_promise(inputs)], measured=False)
     found, n_splits = pooled_table(comparison), len(comparison.splits)
     text = [_how(comparison), *_combination(comparison), INTERVALS]
     if comparison.target.timed:
@@ -64,6 +65,7 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
     if (judged := MEASURES.get(inputs.verdict.get("measure", ""))) and judged.guess:
         text.append(TWO_BASE_RATES)
     text += _differences(comparison, inputs.verdict)
+    text += _promise(inputs)
     if inputs.reduction is None and comparison.best:
         text.append(clean(comparison.best.sentence, 1000))
     if comparison.errors:
@@ -84,6 +86,12 @@ def prediction_section(inputs: Inputs) -> dict[str, Any]:
         forests=[_forest(found, name) for name in drawn],
         words=[MEASURES[name].definition for name in measures if name in MEASURES],
     )
+
+
+def _promise(inputs: Inputs) -> list[str]:
+    """Return what intervals and sets of new samples promise, with bags."""
+    n_bags, grouped = inputs.context.n_bags, "groups" in inputs.context.fit_parameters
+    return [promise_text(n_bags, inputs.target, grouped)] if n_bags else []
 
 
 def _how(comparison: Comparison) -> str:

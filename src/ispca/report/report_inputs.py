@@ -55,6 +55,10 @@ class Context:
     coefficients: Any = None
     # The p-value and the q-value of each column of X on its own, as ``p`` and ``q``.
     significance: Any = None
+    # How many bags the coefficients come from (0: they take the components for given), and for each column of X
+    # the ``frequency`` with which bags chose it and the ``error_rate``.
+    n_bags: int = 0
+    frequency: Any = None
     # Parameters of fit that were used besides X and y: "sample_weight", "offset" and "groups".
     fit_parameters: Sequence[str] = ()
     # The same reduction without adjustment for the covariates, and warnings about these.

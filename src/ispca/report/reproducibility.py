@@ -26,6 +26,7 @@ from ..validation.baseline_comparison import (
 from ..validation.comparison import Comparison
 from .formatting import clean, printable, section
 from .held_out_predictions import describe_method
+from .interval_words import BAGS, CONFORMAL
 from .report_inputs import Inputs
 
 PAPER = (
@@ -117,8 +118,29 @@ def _model(inputs: Inputs) -> list[str]:
         f"The target was predicted from the components by Bayesian {kind} with {prior} on the coefficients, using "
         f"{count(int(model.n_chains), 'chain')} with {found.n_draws:,} posterior draws in total after warm-up "
         f"(largest R-hat {found.largest_r_hat}, smallest effective sample size {found.bulk_ess.min():,.0f}, "
-        f"{count(int(found.n_divergent), 'divergent transition')})."
+        f"{count(int(found.n_divergent), 'divergent transition')}).",
+        *_bags(inputs),
     ]
+
+
+def _bags(inputs: Inputs) -> list[str]:
+    """Return how intervals were made from bags."""
+    n_bags = inputs.context.n_bags
+    if not n_bags:
+        return []
+    lines = [
+        "Effects of features, their intervals and the probabilities of their signs were computed from a bagged "
+        f"posterior (Huggins and Miller, 2019): in {n_bags} bootstrap samples of the data, the complete procedure "
+        "was repeated, with scores for the model that do not depend on the target of the same sample, and the "
+        "posterior draws of all bootstrap samples were pooled."
+    ]
+    if not inputs.target.timed:
+        what = "Prediction sets" if inputs.target.has_classes else "Predictive intervals"
+        lines.append(
+            f"{what} of new samples were calibrated on predictions of each sample by the bootstrap samples "
+            "without it (Kim, Xu and Barber, 2020)."
+        )
+    return lines
 
 
 def _validation(inputs: Inputs) -> list[str]:
@@ -171,7 +193,13 @@ def reproducibility_section(inputs: Inputs) -> dict[str, Any]:
     return section(
         "Citation and reproducibility",
         text,
-        references=[PAPER, *([PRIOR] if inputs.has_posterior else []), *([STACKING] if combined else [])],
+        references=[
+            PAPER,
+            *([PRIOR] if inputs.has_posterior else []),
+            *([BAGS] if inputs.context.n_bags else []),
+            *([CONFORMAL] if inputs.context.n_bags and not inputs.target.timed else []),
+            *([STACKING] if combined else []),
+        ],
         address=ADDRESS,
         code=codes,
         versions={"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},

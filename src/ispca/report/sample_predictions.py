@@ -36,6 +36,8 @@ LABELS = {
     "data": "File",
     "samples": "Samples",
     "majority": "accuracy of always predicting the largest class",
+    "set_coverage": "fraction of prediction sets that contain the class",
+    "set_size": "mean number of classes in a prediction set",
 }
 
 

@@ -7,7 +7,8 @@ const FILES = {
   "combined.ispca": "The combined prediction, for new samples with ispca predict; contains the training samples",
   "scores.csv": "Scores of the components, one row per sample",
   "loadings.csv": "Loadings of the components, one row per feature",
-  "coefficients.csv": "Effects of the features with their credible intervals, and p and q of each",
+  "coefficients.csv": "Effects of the features with bagged 90% intervals, p and q of each, and how often bags chose it",
+  "bagged.ispca": "The bagged posterior, from which the intervals of predictions come",
   "held_out.csv": "Predictions of samples that were left out when the model was fitted",
   "predictions.csv": "Predictions, one row per sample",
   "comparison.csv": "All metrics of every method, with intervals",
@@ -18,7 +19,8 @@ const MOST_ROWS = 10;
 // Metrics of a comparison, with the digits to show.
 const METRICS = {
   accuracy: "Accuracy", auc: "AUC", r2: "R²", c_index: "C-index", rmse: "RMSE", deviance: "Deviance",
-  rank_correlation: "Rank correlation", mlpd: "Log predictive density",
+  rank_correlation: "Rank correlation", mlpd: "Log predictive density", set_coverage: "Prediction sets with the class",
+  set_size: "Classes per prediction set", coverage: "Coverage of 90% intervals",
 };
 
 const address = (run, name) => `/runs/${run.id}/files/${encodeURIComponent(name)}`;
@@ -44,8 +46,8 @@ function predictions(run) {
   const shown = rows.slice(0, MOST_ROWS);
   const caption = rows.length > shown.length ? `The first ${shown.length} of ${counted(rows.length, "sample")}` : counted(rows.length, "sample");
   const numeric = (index) => typeof rows[0][names[index]] === "number";
-  const header = names.map((name) => ({ id: "Sample", prediction: "Prediction", training_sample: "Training sample" })[name] ?? name);
-  return [table(caption, header, shown.map((row) => names.map((name) => (name.startsWith("p(") ? row[name].toFixed(3) : cell(row[name])))), numeric), ...evaluation(run.result.evaluation)];
+  const header = names.map((name) => ({ id: "Sample", prediction: "Prediction", training_sample: "Training sample", prediction_set: "Prediction set" })[name] ?? name);
+  return [table(caption, header, shown.map((row) => names.map((name) => (name.startsWith("p(") && typeof row[name] === "number" ? row[name].toFixed(3) : cell(row[name])))), numeric), ...evaluation(run.result.evaluation)];
 }
 
 function evaluation(found) {
