@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data_checks.confounding import are_checked, check_confounding
+from ..data_checks.confounding import check_confounding
 from ..foundation.arrays import Floats, Indices
 from ..foundation.parameters import integer_seed
 from ..inputs import covariates as encoding
@@ -73,9 +73,8 @@ def _score_data(
     n_columns = X.shape[1]
     samples = training_samples(encoding.expand_indicators(X, names, categories), y, sample_weight, offset, groups)
     X, chosen = samples.X, find_family(samples.y, family, labels)
-    if not are_checked():
-        columns = encoding.covariate_columns(X, covariates, sources, names)
-        check_confounding(columns, samples.y, chosen.classification)
+    columns = encoding.covariate_columns(X, covariates, sources, names)
+    check_confounding(columns, samples.y, chosen.classification)
     response = make_response(
         samples.y,
         chosen,
