@@ -76,7 +76,7 @@ def trial(name, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", type=int, default=40, help="data sets of each design")
+    parser.add_argument("--sets", type=int, default=20, help="data sets of each design")
     parser.add_argument("--designs", nargs="*", default=list(DESIGNS), choices=list(DESIGNS))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
