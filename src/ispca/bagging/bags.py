@@ -38,7 +38,7 @@ N_WARMUP, N_DRAWS, KEPT_DRAWS = 300, 200, 2000
 FOLDS = 10
 # A bag has fewer distinct samples than the data, so that its tests find less: at the level of the full fit, bags
 # miss components, and their intervals are too narrow.
-BAG_ALPHA = 0.2
+BAG_ALPHA, BAG_PERMUTATIONS = 0.2, 100
 # Bags that may not fail.
 FEWEST_BAGS = 2
 
@@ -208,7 +208,7 @@ def bag_pipeline(reduction: Any, model: Any, data: BagData) -> Pipeline:
         random_state=None,
     )
     if isinstance(own, ISPCA) and own.alpha is not None:
-        own.set_params(alpha=max(own.alpha, BAG_ALPHA))
+        own.set_params(alpha=max(own.alpha, BAG_ALPHA), n_permutations=BAG_PERMUTATIONS)
     if model is None:
         # The components do not depend on honest scores, from which only a model learns.
         return make_pipeline(own.set_params(cross_fit=None, shrink_scores=False))
