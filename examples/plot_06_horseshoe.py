@@ -2,14 +2,14 @@
 A Bayesian model of the components, and the genes behind it
 ===========================================================
 
-This example fits a Bayesian logistic regression to the components and computes credible intervals for every
-gene. The regularized horseshoe prior shrinks most coefficients to almost zero, and hardly shrinks the few that
-matter. Components are linear in the genes, so the posterior can be converted to coefficients of the genes.
+This example fits a Bayesian logistic regression to the components and computes intervals for every gene.
+The regularized horseshoe prior shrinks most coefficients to almost zero, and hardly shrinks the few that matter.
+Components are linear in the genes, so the posterior can be converted to coefficients of the genes.
 """
 
 from sklearn.pipeline import make_pipeline
 
-from ispca import ISPCA, HorseshoeClassifier, original_coefficients
+from ispca import ISPCA, BaggedPosterior, HorseshoeClassifier
 from ispca.datasets import make_expression
 from ispca.plots import plot_coefficients
 
@@ -33,15 +33,18 @@ print(model[-1].diagnostics_)
 model[-1].posterior_
 
 # %%
-# The coefficients of the genes, per standard deviation, with 90% credible intervals.
+# This posterior takes the components for given, so intervals of genes would be too narrow. ``BaggedPosterior``
+# repeats components and model in bootstrap samples. These are the coefficients of the genes, per standard
+# deviation, with bagged 90% intervals.
 
-plot_coefficients(model, n_features=15, feature_names=data.feature_names)
+bagged = BaggedPosterior(model, n_bags=20, random_state=0).fit(data.data, data.target)
+plot_coefficients(bagged, n_features=15, feature_names=data.feature_names)
 
 # %%
 # The full table has all genes, in their original units. It is a record array, ``to_frame()`` converts it to a data
 # frame, and a notebook shows its first rows.
 
 # sphinx_gallery_capture_repr_block = ("_repr_html_",)
-genes = original_coefficients(model)[1:]  # without the intercept
+genes = bagged.coefficients()[1:]  # without the intercept
 print(f"P(sign) above 95%: {(genes.p_sign > 0.95).sum()} of {len(genes)} genes")
 genes[genes.p_sign > 0.95]

@@ -47,9 +47,9 @@ for row in selector.alternatives(first)[:6]:
     print(f"{row.feature} instead of {first}: {row.cost_in_errors:.2f} standard errors, r = {row.correlation:.2f}")
 
 # %%
-# A submodel is an ordinary model: it predicts, and its coefficients have credible intervals.
+# A submodel is an ordinary model, with predictions and coefficients.
 
 panel = selector.submodel()
 print("classes of the first samples:", *panel.predict(X[:4]))
 for row in selector.panel():
-    print(f"{row.feature}: {row['mean']:+.2f} ({row.q5:+.2f} to {row.q95:+.2f})")
+    print(f"{row.feature}: {row['mean']:+.2f}")

@@ -176,3 +176,15 @@ def test_test_samples_in_blocks(run, tmp_path):
     assert printed[0].err.count("the search for training samples") == 1
     first, second = (json.loads(part.out)["test"] for part in printed)
     assert first["accuracy"] == second["accuracy"] > 0.8
+
+
+def test_intervals_of_bags(run, fitted, tmp_path):
+    model, new = fitted("--bags", "4"), tmp_path / "new.npy"
+    np.save(new, values(seed=9))
+    tables = [
+        list(csv.reader(io.StringIO(run("predict", model, new, "--memory", size).out))) for size in (LIMIT, "1G")
+    ]
+    assert tables[0][0][-1] == "prediction_set"
+    first, second = (np.array([row[2:-1] for row in table[1:]], dtype=float) for table in tables)
+    np.testing.assert_allclose(first, second, rtol=1e-5)
+    assert [row[-1] for row in tables[0]] == [row[-1] for row in tables[1]]

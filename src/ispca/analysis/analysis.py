@@ -207,7 +207,8 @@ class Analysis:
         -------
         evaluation : dict
             Measures with their 95% ``intervals``, and for classes the ``confusion`` matrix and the
-            ``misclassified`` samples. Training samples are left out.
+            ``misclassified`` samples. With bags, also the fraction of prediction sets that contain the class,
+            ``set_coverage``, and their mean number of classes, ``set_size``. Training samples are left out.
         """
         _, found, heard = self._predict(X, y, model, covariates, offset, missing, options)
         if found is None:

@@ -42,9 +42,10 @@ def notebook_page(analysis: Analysis) -> str:
         parts.append(html_table(shown, caption=f"Leading features{chance}"))
         known = bool(np.isfinite(leading["error_rate"]).any())
         frequency = f" {frequency_text(known)}" if "frequency" in shown else ""
-        parts.append(f"<p>{escape(interval_text(analysis.n_bags) + frequency)}</p>")
     else:
+        frequency = ""
         parts.append("<p>No feature stands out: the 90% intervals of all large effects contain 0.</p>")
+    parts.append(f"<p>{escape(interval_text(analysis.n_bags) + frequency)}</p>")
     cautions = [] if judgment is None else list(judgment.get("caveats", ()))
     warned = [*cautions, *(finding.sentence for finding in analysis.findings)]
     items = "".join(f"<li>{escape(str(text))}</li>" for text in warned)

@@ -154,10 +154,9 @@ def summary_text(values: dict[str, Any]) -> str:
         chance = ", which may be due to chance" if chance_sentence(values["verdict"]) else ""
         lines.append(f"Strongest features ({unit}){chance}:")
         lines += [_feature_text(row) for row in values["strongest_features"]]
-        lines.append(interval_text(values["bags"]))
     else:
         lines.append("No feature stands out: the 90% intervals of all large effects contain 0.")
-    lines.append("")
+    lines += [interval_text(values["bags"]), ""]
     if values["test"] is not None:
         lines += [evaluation_text(values["test"]), ""]
     lines.append(f"Written in {values['seconds']:.1f} s: {', '.join(values['files'])}")

@@ -1,0 +1,87 @@
+"""An analysis with bags: frequencies of features, evaluations of sets, and files of earlier versions."""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import ispca
+from ispca.analysis.result_files import COLUMNS
+from ispca.plots import effect_table
+from ispca.report.covariates import effects_of
+
+
+def different(genes):
+    return genes + np.random.default_rng(1).normal(0, 2.0, size=genes.shape)
+
+
+def test_frequencies_and_error_rates_are_those_of_the_bags(analysis):
+    names = [f"g{j}" for j in range(60)]
+    table = analysis.features
+    assert analysis.n_bags == 4
+    order = [names.index(name) for name in table["feature"].tolist()]
+    np.testing.assert_array_equal(table["frequency"], analysis.bagged.frequency_[order])
+    stability = analysis.bagged.stability(10).table
+    rates = dict(zip(stability["feature"].tolist(), stability["error_rate"].tolist(), strict=True))
+    assert table["error_rate"].tolist() == [rates[name] for name in table["feature"].tolist()]
+    assert np.isnan(analysis.coefficients["frequency"][0])
+
+
+def test_prediction_sets_are_evaluated_as_they_are_printed(study, analysis):
+    new, y = different(study.genes), study.describing["state"].to_numpy()
+    found, predicted = analysis.evaluate(new, y), analysis.predict(new)
+    sets = [text.split(" | ") for text in predicted["prediction_set"].tolist()]
+    assert found["set_coverage"] == np.mean([label in each for label, each in zip(y, sets, strict=True)])
+    assert found["set_size"] == np.mean([len(each) for each in sets])
+    low, high = found["intervals"]["set_coverage"]
+    assert low <= found["set_coverage"] <= high
+
+
+def test_training_samples_have_no_intervals(study, analysis):
+    both = analysis.predict(np.vstack([study.genes.iloc[:2], different(study.genes.iloc[:2])]))
+    assert [value is None for value in both["p(ill)_q5"]] == [True, True, False, False]
+    assert [value is None for value in both["prediction_set"]] == [True, True, False, False]
+
+
+def test_effects_of_covariates_come_from_the_bags(shared_fit):
+    found = shared_fit("survival").analysis
+    plain, effects = effect_table(found.model), effects_of(found.model, found.posterior_table)
+    own = effects["covariate"]
+    assert np.isnan(effects["low"][~own]).all()
+    np.testing.assert_array_equal(effects["effect"][~own], plain["effect"][~own])
+    rows = {row["feature"]: row for row in found.posterior_table}
+    sex, age = (effects[[name.startswith(start) for name in effects["name"]]][0] for start in ("sex", "age"))
+    assert sex["effect"] == rows[sex["name"]]["mean"]
+    assert sex["high"] == rows[sex["name"]]["q95"]
+    spread = found.model[0].scale_[found.data.features.tolist().index("age")]
+    assert age["low"] == pytest.approx(rows["age"]["q5"] * spread)
+    assert (own.sum(), np.isfinite(effects["p_sign"]).sum()) == (4, 4)
+
+
+def test_covariates_are_never_chosen(shared_fit):
+    table = shared_fit("survival").analysis.coefficients
+    covariates = [name.startswith(("age", "sex", "batch")) for name in table["feature"].tolist()]
+    assert np.isnan(table["frequency"][covariates]).all()
+    assert np.isfinite(table["frequency"][1:][~np.array(covariates[1:])]).all()
+
+
+def test_folders_of_earlier_versions(analysis, tmp_path):
+    folder = analysis.save(tmp_path / "results")
+    assert ispca.load(folder).n_bags == 4
+    (folder / "bagged.ispca").unlink()
+    with (folder / "coefficients.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    with (folder / "coefficients.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(row[:8] for row in rows)
+    loaded = ispca.load(folder)
+    assert (loaded.n_bags, loaded.coefficients.dtype.names) == (0, COLUMNS)
+    assert all(np.isnan(loaded.coefficients[name]).all() for name in COLUMNS[8:])
+    assert loaded.features["leading"].tolist() == analysis.features["leading"].tolist()
+
+
+def test_a_notebook_says_where_intervals_come_from(analysis):
+    page = analysis._repr_html_()
+    assert "repeated in 4 bootstrap samples" in page
+    assert page.count("error rate") == 2
+    assert "take the components for given" in replace(analysis, bagged=None)._repr_html_()
