@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 import ispca
+from ispca.analysis.fitting import number_of_bags
 from ispca.analysis.result_files import COLUMNS
+from ispca.analysis.settings import N_BAGS, Settings
+from ispca.foundation.messages import SettingError
 from ispca.plots import effect_table
 from ispca.report.covariates import effects_of
 
@@ -85,3 +88,15 @@ def test_a_notebook_says_where_intervals_come_from(analysis):
     assert "repeated in 4 bootstrap samples" in page
     assert page.count("error rate") == 2
     assert "take the components for given" in replace(analysis, bagged=None)._repr_html_()
+
+
+def test_bags_where_they_are_impossible_or_not_those_of_the_paper(analysis):
+    table = analysis.data
+    assert number_of_bags(table, Settings()) == N_BAGS
+    assert number_of_bags(table, Settings(bags=7)) == 7
+    assert number_of_bags(table, Settings(paper=True)) == 0
+    assert number_of_bags(table, Settings(paper=True, bags=3)) == 3
+    unknown = replace(table, kind="dose")
+    assert number_of_bags(unknown, Settings()) == 0
+    with pytest.raises(SettingError, match="does not apply to this kind of target"):
+        number_of_bags(unknown, Settings(bags=2))

@@ -133,6 +133,12 @@ def test_nothing_is_combined_in_blocks(fit, npy, tmp_path):
     assert not (tmp_path / "out" / "combined.ispca").exists()
 
 
+def test_bags_need_data_in_memory(npy, sheet, tmp_path, capsys):
+    command = ["fit", str(npy), "--samples", str(sheet), "--target", "state", "--memory", LIMIT, "--bags", "5"]
+    assert main([*command, "--out", str(tmp_path / "out")]) == 2
+    assert "--bags needs data in memory, but they are read in blocks. Pass --bags 0." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("size", ["2", "G", "-1G", "0M", "2X", "1e3M", "lots", "9999999T"])
 def test_bad_sizes_are_refused(size, npy, capsys):
     assert main(["fit", str(npy), "--target", "state", f"--memory={size}"]) == 2

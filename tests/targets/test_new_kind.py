@@ -23,7 +23,7 @@ from made_kind import entries
 
 TESTS = Path(__file__).parents[1]
 # Other processes, which more threads would start, do not know the kind.
-QUICK = ("--bags=0", "--cv", "2", "--draws", "100", "--components", "3", "--threads", "1")
+QUICK = ("--cv", "2", "--draws", "100", "--components", "3", "--threads", "1")
 
 # Each process first lists the kind.
 REGISTER = "from made_kind import register; register()\n"

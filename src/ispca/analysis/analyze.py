@@ -32,6 +32,7 @@ from .fitting import (
     fit_bags,
     fit_combined,
     fit_model,
+    number_of_bags,
     without_adjustment,
 )
 from .large_data import check_device, check_large, on_device
@@ -125,6 +126,7 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
     """Return the analysis of a table; a ``pair`` of X and y in memory is a test set."""
     table, confounding = examine_columns(table, settings, listener)
     listener.notes(check_large(table, settings))
+    n_bags = number_of_bags(table, settings)
     folds, few = limit_folds(table.target, str(table.kind), settings.cv, table.groups)
     findings = check_table(table, listener, few, settings.transform)
     settings = replace(settings, cv=folds)
@@ -146,7 +148,7 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
         tell(unfitted, listener)
     combined = fit_combined(table, model, validation, settings)
     predictor = model if combined is None else combined
-    bagged = fit_bags(table, pipeline, settings, listener)
+    bagged = fit_bags(table, pipeline, n_bags, settings.seed, listener)
     predictors = (predictor, bagged)
     tested, copies = (None, []) if test is None else evaluate_test(*test, predictors, details, table, listener)
     significance = feature_significance(table, settings.seed)

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from ..bagging import BaggedPosterior
+from ..bagging.pooled_models import POOLED
 from ..containers.array_api import on_host
 from ..data_checks import Finding
 from ..data_checks.confounding import covariates_checked
@@ -125,18 +126,28 @@ def fit_model(table: Table, pipeline: Pipeline, X: Any) -> tuple[Pipeline, np.nd
     return pipeline, scores
 
 
-def fit_bags(table: Table, pipeline: Pipeline, settings: Settings, listener: Listener) -> BaggedPosterior | None:
+def number_of_bags(table: Table, settings: Settings) -> int:
+    """Return how many bags to fit; 0 by default where bags are impossible, or not those of the paper."""
+    known = table.kind in POOLED
+    if settings.bags is None:
+        return N_BAGS if known and not table.in_blocks and not settings.paper else 0
+    if settings.bags and not known:
+        raise SettingError("⟦bags⟧ does not apply to this kind of target.", "⟦Pass bags=0⟧.")
+    if settings.bags and table.in_blocks:
+        raise SettingError("⟦bags⟧ needs data in memory, but they are read in blocks.", "⟦Pass bags=0⟧.")
+    return settings.bags
+
+
+def fit_bags(
+    table: Table, pipeline: Pipeline, n_bags: int, seed: int | None, listener: Listener
+) -> BaggedPosterior | None:
     """Return the bagged posterior of the method, from which intervals come; None without bags."""
-    few = settings.paper or table.in_blocks
-    n_bags = settings.bags if settings.bags is not None else 0 if few else N_BAGS
     if not n_bags:
         return None
-    if table.in_blocks:
-        raise SettingError("⟦bags⟧ needs data in memory, but they are read in blocks. ⟦Pass bags=0⟧.")
     reduction, model = clone(pipeline[0]), clone(pipeline[1])
     if isinstance(reduction, ISPCA):
         reduction.set_params(test="residual")
-    bagged = BaggedPosterior(make_pipeline(reduction, model), n_bags=n_bags, random_state=settings.seed)
+    bagged = BaggedPosterior(make_pipeline(reduction, model), n_bags=n_bags, random_state=seed)
     try:
         with covariates_checked():
             bagged.fit(table.X, table.target, **sample_options(table))
