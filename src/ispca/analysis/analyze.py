@@ -149,8 +149,7 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
     combined = fit_combined(table, model, validation, settings)
     predictor = model if combined is None else combined
     bagged = fit_bags(table, pipeline, n_bags, settings.seed, listener)
-    predictors = (predictor, bagged)
-    tested, copies = (None, []) if test is None else evaluate_test(*test, predictors, details, table, listener)
+    tested, copies = evaluate_test(test, (predictor, bagged), details, table, listener)
     significance = feature_significance(table, settings.seed)
     posterior = coefficients_by_column(model if bagged is None else bagged)
     names = model[0].get_feature_names_out()
@@ -198,15 +197,16 @@ def read_test(
 
 
 def evaluate_test(
-    table: Table,
-    settings: Settings,
+    test: tuple[Table, Settings] | None,
     predictors: tuple[Any, Any],
     details: dict[str, Any],
     training: Table,
     listener: Listener,
 ) -> tuple[dict[str, Any] | None, list[Finding]]:
     """Return the evaluation of a model and its bags on test samples, and a finding on training samples."""
-    model, bagged = predictors
+    if test is None:
+        return None, []
+    (table, settings), (model, bagged) = test, predictors
     where, findings = settings.data_name, []
     record = details | {RECORD: training_record(training)}
     samples, known = match_and_recognize(model, record, THE_MODEL, table, settings, listener)
