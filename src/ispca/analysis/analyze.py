@@ -16,7 +16,6 @@ from ..foundation.block_settings import limited_threads
 from ..foundation.messages import Listener, SettingError, listing
 from ..foundation.progress import announce, is_shown, silence, waiting
 from ..foundation.result_tables import as_table
-from ..models.coefficients import coefficients_by_column
 from ..readers import Table, TableError
 from .analysis import THE_MODEL, Analysis
 from .data_file import read_data
@@ -33,6 +32,7 @@ from .fitting import (
     fit_combined,
     fit_model,
     number_of_bags,
+    posterior_coefficients,
     without_adjustment,
 )
 from .large_data import check_device, check_large, on_device
@@ -151,7 +151,7 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
     bagged = fit_bags(table, pipeline, n_bags, settings.seed, listener)
     tested, copies = evaluate_test(test, (predictor, bagged), details, table, listener)
     significance = feature_significance(table, settings.seed)
-    posterior = coefficients_by_column(model if bagged is None else bagged)
+    posterior = posterior_coefficients(table, model, bagged)
     names = model[0].get_feature_names_out()
     return Analysis(
         settings,

@@ -28,8 +28,10 @@ from ..foundation.messages import (
     count,
 )
 from ..foundation.progress import expecting, waiting
+from ..foundation.result_tables import ResultTable
 from ..kernels.kernel_functions import DEFAULT, SCREENED
 from ..models import MODELS
+from ..models.coefficients import coefficients_by_column
 from ..readers import Table
 from ..reduction.threads import workers
 from ..stacking import STACKS
@@ -157,6 +159,21 @@ def fit_bags(
         return None
     bagged.pipeline_[0].feature_names_in_ = table.features
     return bagged
+
+
+def posterior_coefficients(table: Table, model: Pipeline, bagged: BaggedPosterior | None) -> ResultTable:
+    """Return the coefficients by column, from the bags if there are some.
+
+    Those of covariates then have no intervals, because the coverage of these has not been measured.
+    """
+    if bagged is None:
+        return coefficients_by_column(model)
+    found = coefficients_by_column(bagged)
+    # The intercept of each class comes first, and covariates last.
+    covariates = np.arange(len(found)) % (len(table.features) + 1) > table.n_features
+    for name in ("sd", "q5", "q95", "p_sign"):
+        found[name][covariates] = np.nan
+    return found
 
 
 def first_answer(table: Table) -> str | None:

@@ -26,6 +26,7 @@ from ..report.report_inputs import negative_effects
 from ..targets import find_target
 from ..targets.classes import class_order
 from ..targets.measures import EVALUATED
+from ..targets.target import nan_to_none
 from ..validation.held_out_verdict import chance_sentence, verdict_on_components
 
 # Number of leading features in the summary.
@@ -94,7 +95,7 @@ def covariate_effects(analysis: Analysis) -> list[dict[str, Any]]:
     """
     data, model = analysis.data, analysis.model
     ratio = ratio_name(model)
-    table: np.recarray = effects_of(model, analysis.posterior_table if analysis.n_bags else None)
+    table: np.recarray = effects_of(model, analysis.n_bags)
     shown = np.exp if ratio else np.asarray
     classes = list(data.class_counts) if data.target_kind.unordered else []
     of_two = (data.positive or classes[1]) if len(classes) == 2 else ""
@@ -106,7 +107,7 @@ def covariate_effects(analysis: Analysis) -> list[dict[str, Any]]:
             "unit": str(row["unit"]),
             "target_class": str(row["target_class"]) or of_two,
             "measure": ratio or "effect",
-            **{name: float(shown(row[end])) for name, end in ENDS.items()},
+            **{name: nan_to_none(float(shown(row[end]))) for name, end in ENDS.items()},
         }
         for row in table[table["covariate"]]
     ]
@@ -145,8 +146,8 @@ def summary_text(values: dict[str, Any]) -> str:
     ]
     lines += [""] if values["converged"] else ["", values["convergence"], ""]
     if values["covariates"]:
-        with_intervals = f"with {interval_name(values['bags'], 'intervals')}"
-        lines.append(f"Covariates that the features and the target are adjusted for, {with_intervals}:")
+        with_intervals = "" if values["bags"] else f", with {interval_name(0, 'intervals')}"
+        lines.append(f"Covariates that the features and the target are adjusted for{with_intervals}:")
         lines += [_covariate_text(row) for row in values["covariates"]]
         lines.append("")
     if values["strongest_features"]:
@@ -229,7 +230,8 @@ def _step_text(number: int, step: dict[str, Any], classes: dict[str, int] | None
 
 def _covariate_text(row: dict[str, Any]) -> str:
     side = f" for {row['target_class']}" if row["target_class"] else ""
-    numbers = f"{row['effect']:.3g} ({row['q5']:.3g} to {row['q95']:.3g})"
+    interval = "" if row["q5"] is None else f" ({row['q5']:.3g} to {row['q95']:.3g})"
+    numbers = f"{row['effect']:.3g}{interval}"
     return f"  {short_name(row['name'])}, {row['unit']}: {row['measure']} {numbers}{side}"
 
 

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..families import FAMILIES
-from ..fitted_parts import take_apart
 from ..foundation.messages import count, listing, p_value_text
 from ..foundation.result_tables import ResultTable
-from ..models.coefficients import feature_spreads
-from ..plots.coefficients import REFERENCE, effect_table
+from ..plots.coefficients import effect_table
 from .feature_ranking import leading
 from .formatting import clean, number, section, table
 from .interval_words import interval_name, interval_text
@@ -23,10 +21,9 @@ PLAIN_EFFECTS = (
     f"the strongest components (circles). {interval_text(0)} {UNITS}"
 )
 BAGGED_EFFECTS = (
-    "The model also has a coefficient for each covariate, without shrinkage. The plot shows the effect of each "
-    "covariate when all features are held fixed (squares), with its bagged 90% interval. Beside them are the "
-    "strongest components of the fit to all samples (circles). These differ from bag to bag, so they have no "
-    f"interval. {UNITS}"
+    "The model also has a coefficient for each covariate, without shrinkage. The plot shows them (squares) beside "
+    "the strongest components (circles), in the fit to all samples. The coverage of their intervals has not been "
+    f"measured, so none is given. {UNITS}"
 )
 # Number of leading features whose agreement is counted.
 COMPARED = 20
@@ -57,36 +54,21 @@ def covariates_section(inputs: Inputs) -> dict[str, Any]:
     return section("Covariates", text, tables=tables, warnings=warnings, **more)
 
 
-def effects_of(fitted: Any, bagged: Any = None) -> ResultTable:
+def effects_of(fitted: Any, n_bags: int) -> ResultTable:
     """Return the effects of covariates and of the strongest components, as `ispca.plots.effect_table` does.
 
-    With bags, those of the covariates are ``bagged`` coefficients by column, of all features held fixed. Those of
-    components have no interval then.
+    With bags, they have no intervals, because the coverage of these has not been measured.
     """
     table = effect_table(fitted)
-    if bagged is None:
-        return table
-    spreads, reduction = feature_spreads(fitted), take_apart(fitted).reduction
-    places = np.asarray(reduction.source_columns_)[reduction.kept_columns_]
-    classes = list(dict.fromkeys(table["target_class"].tolist()))
-    for name in ("low", "high", "p_sign"):
-        table[name][~table["covariate"]] = np.nan
-    for number_of_class, label in enumerate(classes):
-        rows = np.flatnonzero(table["covariate"] & (table["target_class"] == label))
-        own = bagged[number_of_class * (len(spreads) + 1) + 1 + places]
-        # An indicator goes from 0 to 1.
-        factor = np.where(table["unit"][rows] == REFERENCE, 1.0, spreads[places])
-        for name, column in (("effect", "mean"), ("low", "q5"), ("high", "q95")):
-            table[name][rows] = own[column] * factor
-        table["p_sign"][rows] = own["p_sign"]
+    for name in ("low", "high", "p_sign") if n_bags else ():
+        table[name] = np.nan
     return table
 
 
 def _effects(inputs: Inputs) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the effects as a table, and as a forest plot for each class that has its own."""
     context = inputs.context
-    known = effects_of(inputs.fitted, context.coefficients if context.n_bags else None)
-    found = inputs.for_positive(known, "effect", "low", "high")
+    found = inputs.for_positive(effects_of(inputs.fitted, context.n_bags), "effect", "low", "high")
     ratio = FAMILIES[inputs.model.posterior_.family].ratio
     shown = np.exp if ratio else np.asarray
     several = len(np.unique(found["target_class"])) > 1
@@ -104,15 +86,17 @@ def _effects(inputs: Inputs) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         ends = [number(shown(row[field]), 3) for field in ("effect", "low", "high")]
         unit = str(row["unit"])
         cells = [name, unit] + ([label] if several else [])
-        rows.append([*cells, *ends, number(100 * row["p_sign"], 3)])
+        uncertain = [] if context.n_bags else [*ends[1:], number(100 * row["p_sign"], 3)]
+        rows.append([*cells, ends[0], *uncertain])
         drawn = f"{name}, {unit}" if row["covariate"] else name
         panel = {"method": drawn, "mean": ends[0], "low": ends[1], "high": ends[2]}
         panels.setdefault(label, []).append(panel | {"covariate": bool(row["covariate"])})
     columns = [("Name", "text"), ("Unit", "text")] + ([("Class", "text")] if several else [])
-    columns += [(title, "number"), ("90% from", "number"), ("to", "number"), ("P(sign), %", "number")]
+    columns.append((title, "number"))
+    columns += [] if context.n_bags else [("90% from", "number"), ("to", "number"), ("P(sign), %", "number")]
     of = "" if inputs.positive is None else f" for “{inputs.positive}”"
     caption = f"{title}{of} of covariates and of the strongest components"
-    axis = f"{title} ({interval_name(context.n_bags)})"
+    axis = title if context.n_bags else f"{title} ({interval_name(0)})"
     options = {"measure": "effect", "reference": 1.0 if ratio else 0.0, "log": bool(ratio)}
     forests = [
         {**options, "title": f"{axis} for {label}" if label else axis, "rows": part}
