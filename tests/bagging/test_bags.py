@@ -107,6 +107,14 @@ def test_copies_are_left_out_together():
     np.testing.assert_array_equal(left_out[:, 0], left_out[:, 59])
 
 
+def test_bags_that_leave_nobody_out_are_refused():
+    X, y, _ = bagged_fits.draw("two classes")
+    # Two groups in each class.
+    groups = 2 * (y == y[0]) + np.arange(60) % 2
+    with pytest.raises(ValueError, match="Every bag would contain all samples"):
+        unfitted("two classes").fit(X, y, groups=groups)
+
+
 @pytest.mark.parametrize(
     ("estimator", "words"),
     [

@@ -155,7 +155,13 @@ def run_bags(
 ) -> Bags:
     """Fit the bags: a reduction and a model, or a reduction alone if there is no model."""
     samples, columns, target = data.samples, data.columns, data.target
-    splits = draw_bags(n_bags, units_of(samples), _strata(data), samples.groups, seed)
+    units = units_of(samples)
+    splits = draw_bags(n_bags, units, _strata(data), samples.groups, seed)
+    if not any(len(split.test) for split in splits):
+        raise ValueError(
+            "Every bag would contain all samples, so bags would not differ. Pass at least three samples of a "
+            "class, or three groups of a class if there are groups."
+        )
     basis = sample_basis(
         samples.X, columns.mean_, columns.scale_, columns.feature_mask_, np.flatnonzero(columns.adjusted_)
     )
