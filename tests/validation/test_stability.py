@@ -59,6 +59,19 @@ def test_pure_noise(rng):
     assert kept.overlap < 0.6
 
 
+@pytest.mark.parametrize("given", ["groups", "copies"])
+def test_samples_that_are_alike_do_not_make_lists_look_better(given):
+    rng = np.random.default_rng(1)
+    unit = np.repeat(np.arange(24), 4)
+    X = 2 * rng.normal(size=(24, 300))[unit] + (given == "groups") * rng.normal(size=(96, 300))
+    groups = unit if given == "groups" else None
+    forced = ISPCA(alpha=None, n_components=1, n_supervised=1)
+    found = stability(forced, X, unit % 2, groups=groups, n_components=1, **OPTIONS)
+    assert found.table.frequency.max() > 0.5
+    # Nothing is there, and decoys with 96 independent samples would be chosen far less often.
+    assert found.table.error_rate.min() > 0.2
+
+
 def test_frequencies_by_hand(module):
     X, y, _ = module
     result = stability(SPCA(n_features=15), X, y, n_components=1, n_bags=4, n_jobs=1, random_state=3)

@@ -85,7 +85,7 @@ class BagFit:
     X : array or sparse matrix
         All samples, of which ``order`` makes permuted copies of the features.
     order : ndarray of int
-        A permutation of the samples.
+        The sample whose features each sample gets in these copies.
     n_draws : int
         Number of draws to keep.
     starts, times : ndarray or None

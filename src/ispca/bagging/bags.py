@@ -31,6 +31,7 @@ from ..transformers.ispca_transformer import ISPCA
 from .bag import Bag, BagFit
 from .bootstrap import draw_bags
 from .common_features import SampleBasis, sample_basis
+from .decoys import decoy_order
 
 # The chain of a bag: what matters is the draws of all bags together, of which this many are kept.
 N_WARMUP, N_DRAWS, KEPT_DRAWS = 300, 200, 2000
@@ -170,7 +171,7 @@ def run_bags(
         event, time = samples.y["event"], samples.y["time"]
         starts = interval_starts(event, time, samples.sample_weight)
         timed = {"starts": starts, "times": np.unique(time[event])}
-    order = np.random.default_rng(seed).permutation(len(samples.y))
+    order = decoy_order(units, np.random.default_rng(seed))
     n_draws = max(4, min(N_DRAWS, KEPT_DRAWS // n_bags))
     fit = BagFit(basis, columns.mean_, samples.X, order, n_draws, **timed)
     work = Work({"bag": bag_pipeline(reduction, model, data)}, samples, target, splits, seed, fit, Bag)

@@ -21,6 +21,24 @@ from ..transformers.ispca_transformer import ISPCA
 GONE = 1e-9
 
 
+def decoy_order(units: Any, rng: np.random.Generator) -> Indices:
+    """Return the sample whose features each sample gets in the permuted copies: units are exchanged as a whole.
+
+    ``units`` are groups or copies of a sample. Samples of a unit are alike, and must be so in the copies, too:
+    fewer independent samples let more features be chosen by chance. Samples of a larger unit are left out, and
+    those of a smaller one are repeated.
+
+    >>> decoy_order(np.array([0, 0, 1, 1, 1]), np.random.default_rng(3)).tolist()
+    [2, 4, 1, 0, 1]
+    """
+    numbers = np.unique(units, return_inverse=True)[1].ravel()
+    members = [np.flatnonzero(numbers == number) for number in range(numbers.max() + 1)]
+    order = np.empty(len(numbers), np.intp)
+    for unit, other in zip(members, rng.permutation(len(members)), strict=True):
+        order[unit] = np.resize(rng.permutation(members[other]), len(unit))
+    return order
+
+
 def chosen_decoys(reduction: SupervisedComponents, samples: Samples, decoys: Any) -> Indices:
     """Return which decoys score as high as the features of a component: rows of component and feature.
 
