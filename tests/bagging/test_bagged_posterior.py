@@ -80,6 +80,16 @@ def test_intervals_of_the_mean_contain_the_prediction(kind):
     assert (wide[..., 0] < wide[..., 1]).all()
 
 
+@pytest.mark.parametrize("kind", ["counts", "survival"])
+def test_offsets_of_intervals_are_checked(kind):
+    bagged, (X, _, _) = fitted(kind), new_samples(kind)
+    found = bagged.mean_interval(X, offset=[1.0] * len(X))
+    np.testing.assert_array_equal(found, bagged.mean_interval(X, offset=np.ones(len(X))))
+    for offset, words in ((np.ones(3), "offset"), (np.full(len(X), np.nan), "offset")):
+        with pytest.raises(ValueError, match=words):
+            bagged.mean_interval(X, offset=offset)
+
+
 def test_intervals_of_a_quantity_by_hand():
     bagged, (X, _, _) = fitted("quantity"), new_samples("quantity")
     posterior = bagged.model_.posterior_

@@ -20,6 +20,7 @@ from ..models.survival import CumulativeHazard, PosteriorSurvival, choose_draws
 from ..targets.mixture_weights import apply_inverse_temperature, fit_inverse_temperature
 from ..targets.quantity import interval_tails
 from ..targets.samples import log_class_probability
+from ..targets.target_and_prediction_checks import check_offset
 from .bag import Bag
 from .bags import BagData, Bags
 from .conformal import class_p_values, jackknife_interval, prediction_sets
@@ -111,7 +112,7 @@ class PooledModel(PosteriorModel):
             Lower and upper ends. For survival times, the mean is the linear predictor.
         """
         Z, tails = self._check_new(X), interval_tails(level)
-        blocks = self.posterior_.blocks(Z)
+        blocks, offset = self.posterior_.blocks(Z), check_offset(offset, len(Z))
         draws = (self.sharpen(self._mean_draws(Z[p], part_of(offset, p))) for p in blocks)
         return np.moveaxis(np.concatenate([np.quantile(part, tails, axis=1) for part in draws], axis=1), 0, -1)
 
