@@ -90,6 +90,23 @@ def test_offsets_of_intervals_are_checked(kind):
             bagged.mean_interval(X, offset=offset)
 
 
+def test_a_class_that_no_bag_leaves_out_is_not_denied():
+    X = np.random.default_rng(0).normal(size=(40, 30))
+    bagged = unfitted("two classes").fit(X, np.repeat(["rare", "common"], [2, 38]))
+    # All samples that are left out are common, so any power above 1 fits them better.
+    assert np.isnan(bagged.model_.out_of_bag_[:2]).all()
+    assert bagged.model_.inverse_temperature_ <= 1
+
+
+def test_many_samples_share_the_noise_of_some_of_them(monkeypatch):
+    X, y, _ = bagged_fits.draw("quantity")
+    monkeypatch.setattr("ispca.bagging.pooled_models.MOST_NOISE_SAMPLES", 30)
+    ratio = unfitted("quantity").fit(X, y).model_.posterior_.sigma / fitted("quantity").model_.posterior_.sigma
+    np.testing.assert_allclose(ratio, ratio[0, 0])
+    assert 0.7 < ratio[0, 0] < 1.4
+    assert ratio[0, 0] != 1
+
+
 def test_intervals_of_a_quantity_by_hand():
     bagged, (X, _, _) = fitted("quantity"), new_samples("quantity")
     posterior = bagged.model_.posterior_

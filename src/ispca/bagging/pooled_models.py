@@ -32,6 +32,8 @@ from .pooled_components import place_draws
 CONTRACTION = 0.5
 # Prior standard deviation of the logarithm of the power that fits probabilities out of the bag.
 LOG_POWER_SD = 0.5
+# One factor of the noise needs no more samples, each of which has a linear predictor for every draw.
+MOST_NOISE_SAMPLES = 2000
 # Between the classes of a prediction set.
 SEPARATOR = " | "
 
@@ -163,9 +165,10 @@ class PooledClasses(PooledModel):
         super()._complete(posterior, bags, Z, data)
         known = np.isfinite(self.out_of_bag_[:, 0])
         weight = None if self.sample_weight_ is None else self.sample_weight_[known]
-        self.inverse_temperature_ = fit_inverse_temperature(
-            self.out_of_bag_[known], self.observed_[known], weight, LOG_POWER_SD
-        )
+        power = fit_inverse_temperature(self.out_of_bag_[known], self.observed_[known], weight, LOG_POWER_SD)
+        # A class with no sample out of the bag cannot object to being denied.
+        complete = np.isin(self.observed_, self.observed_[known]).all()
+        self.inverse_temperature_ = power if complete else min(power, 1.0)
 
     def sharpen(self, means: Floats) -> Floats:
         """Return averages of probabilities to the power that fits out-of-bag predictions."""
@@ -278,8 +281,11 @@ class PooledRegressor(PooledModel, PosteriorRegressor):
     def _complete(self, posterior: Posterior, bags: Sequence[Bag], Z: Floats, data: BagData) -> None:
         super()._complete(posterior, bags, Z, data)
         sigma = np.asarray(posterior.sigma)
-        predictors = posterior.linear_predictor(Z).reshape(len(Z), *sigma.shape)
-        factor = fit_noise_factor(predictors, sigma, self.observed_, self.left_out_, self.sample_weight_)
+        n_chosen = min(len(Z), MOST_NOISE_SAMPLES)
+        chosen = np.arange(n_chosen) * len(Z) // n_chosen
+        predictors = posterior.linear_predictor(Z[chosen]).reshape(n_chosen, *sigma.shape)
+        weight = None if self.sample_weight_ is None else self.sample_weight_[chosen]
+        factor = fit_noise_factor(predictors, sigma, self.observed_[chosen], self.left_out_[:, chosen], weight)
         self.posterior_ = replace(posterior, sigma=factor * sigma)
 
     def _mean_draws(self, Z: Floats, offset: Floats | None = None) -> Floats:
