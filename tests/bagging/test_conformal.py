@@ -187,3 +187,9 @@ def test_intervals_of_new_groups_need_the_groups():
     found = np.array([group_trial(30, 1, 20, np.random.default_rng(seed))[:, 0] for seed in range(40)])
     assert found[:, 0].mean() < 0.85
     assert_covers(found[:, 1], 0.9)
+
+
+def test_ends_do_not_cross_at_low_levels(rng):
+    y, new = rng.normal(size=30), rng.normal(size=(200, 30))
+    low, high = jackknife_interval(0.99 * y, y, new, 0.1).T
+    assert (low < high).all()

@@ -112,7 +112,7 @@ def jackknife_interval(
     new_mean : ndarray of shape (n_new, n)
         Predicted mean of each new sample by the bags without each training sample.
     level : float
-        At least one half.
+        Fraction of new samples whose value lies inside.
     scales : tuple of ndarrays of shapes (n,) and (n_new, n), optional
         Predicted standard deviations of the training samples and of the new ones, by the same bags as the means.
         Residuals are divided by the former and multiplied by the latter. Large counts vary more than small ones,
@@ -138,7 +138,8 @@ def jackknife_interval(
         residuals = residuals / scales[0][rows] * scales[1][:, rows]
     center = new_mean[:, rows]
     ends = [_upper_end(residuals - center, each, own, level), _upper_end(residuals + center, each, own, level)]
-    return np.column_stack([-ends[0], ends[1]])
+    # At levels below one half, the ends may cross.
+    return np.sort(np.column_stack([-ends[0], ends[1]]), axis=1)
 
 
 def _votes(chosen: Mask, groups: Any, weights: Any) -> tuple[Indices, Floats, float]:
