@@ -30,6 +30,7 @@ from ispca import (
     BaggedPosterior,
     HorseshoeClassifier,
     HorseshoeCounts,
+    HorseshoeOrdinal,
     HorseshoeRegressor,
     HorseshoeSurvival,
 )
@@ -37,11 +38,14 @@ from ispca.models.coefficients import coefficients_by_column
 
 N_FACTORS, FACTOR_SIZE, N_NEW = 10, 30, 200
 LEVELS = (0.05, 0.95)
+# Thresholds of the ordered classes.
+CUTS = (-1.5, 1.5)
 CHAINS: dict[str, Any] = {"n_chains": 2, "n_warmup": 500, "n_draws": 500, "retry": False, "n_jobs": 1}
 MODELS = {
     "Gaussian": HorseshoeRegressor,
     "classes": HorseshoeClassifier,
     "three classes": HorseshoeClassifier,
+    "ordinal": HorseshoeOrdinal,
     "counts": HorseshoeCounts,
     "survival": HorseshoeSurvival,
 }
@@ -81,6 +85,7 @@ DESIGNS = [
     Design("Gaussian, correlated", "Gaussian", np.sqrt(0.6), correlated=True),
     Design("classes, correlated", "classes", 2.5, correlated=True),
     Design("three classes", "three classes", 2.5, n_samples=90),
+    Design("ordered classes", "ordinal", 2.5, n_samples=90),
     Design("counts", "counts", 0.7),
     Design("survival", "survival", 1.5, n_samples=90),
 ]
@@ -123,6 +128,8 @@ class Truth:
             return X, (rng.uniform(size=n) < special.expit(eta[:, 0])).astype(int)
         if kind == "three classes":
             return X, (eta + rng.gumbel(size=eta.shape)).argmax(axis=1)
+        if kind == "ordinal":
+            return X, np.digitize(eta[:, 0] + rng.logistic(size=n), CUTS)
         if kind == "counts":
             return X, rng.poisson(np.exp(1.5 + eta[:, 0]) * rng.gamma(5.0, 0.2, size=n))
         death, end = rng.exponential(np.exp(-eta[:, 0])), rng.exponential(3.0, size=n)
@@ -134,6 +141,9 @@ class Truth:
         if kind in ("classes", "three classes"):
             both = np.column_stack([np.zeros(len(X)), eta]) if kind == "classes" else eta
             return special.softmax(both, axis=1)
+        if kind == "ordinal":
+            below = special.expit(np.array([-np.inf, *CUTS, np.inf]) - eta)
+            return np.diff(below, axis=1)
         if kind == "counts":
             return np.exp(1.5 + eta[:, 0])
         return eta[:, 0] - (center @ self.coef[:, 0] if kind == "survival" else 0.0)
@@ -173,7 +183,7 @@ def measure(design: Design, number: int, n_bags: int) -> dict[str, float]:
     found |= of_coefficients("bagged", bagged, truth)
     found["bagged_mlpd"] = float(bagged.log_predictive_density(X_new, y_new).mean())
     found["supervised"] = float(bagged.n_supervised_.mean())
-    if kind in ("classes", "three classes"):
+    if kind in ("classes", "three classes", "ordinal"):
         sets = bagged.predict_set(X_new)
         found["set"] = float(np.mean([sets[y_new == c, c].mean() for c in range(sets.shape[1])]))
         found["set_size"] = float(sets.sum(axis=1).mean())

@@ -26,6 +26,7 @@ from sklearn.svm import LinearSVC
 
 from ispca import ISPCA, SPCA, HorseshoeClassifier
 from ispca.report.prediction import prediction_section
+from ispca.report.report_inputs import Context
 from ispca.targets.intervals import split_interval
 from ispca.validation import compare
 from odd_methods import GroupsNoted
@@ -266,7 +267,8 @@ def test_intervals_stay_in_the_range_of_their_measure(rng):
     result = compare({"lasso": LogisticRegression(C=1e3), "chance": DummyClassifier()}, X, y, cv=4, n_jobs=1)
     excess = check_ranges(result)
     assert all(excess[name] > 0 for name in ("mlpd", "accuracy", "auc", "brier")), excess
-    rows = prediction_section(SimpleNamespace(comparison=result, verdict={}, reduction=None))["tables"][1]["rows"]
+    inputs = SimpleNamespace(comparison=result, verdict={}, reduction=None, context=Context())
+    rows = prediction_section(inputs)["tables"][1]["rows"]
     assert all(0 <= row[3] < row[2] < row[4] <= 1 for row in rows if row[:2] == ["Accuracy", "lasso"])
     assert "to 0.000" in str(result)
 

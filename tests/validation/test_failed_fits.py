@@ -10,6 +10,7 @@ from sklearn.svm import LinearSVC
 
 from ispca.plots.comparison_and_panel import comparison_table, plot_comparison
 from ispca.report.prediction import prediction_section
+from ispca.report.report_inputs import Context
 from ispca.targets.base_rates import BaseRateRegressor
 from ispca.validation import compare
 from odd_methods import Fragile, Impossible, ImpossibleValues, Shy, ShyValues
@@ -120,7 +121,7 @@ def test_failures_are_seen_wherever_the_method_is(data):
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels == [f"some ({count} of 10 failed)", "all (10 of 10 failed)", "lasso", "chance"]
     assert [item.get_text() for item in ax.texts] == ["not ranked"]
-    section = prediction_section(SimpleNamespace(comparison=result, verdict={}, reduction=None))
+    section = prediction_section(SimpleNamespace(comparison=result, verdict={}, reduction=None, context=Context()))
     assert result.best.sentence in section["text"]
     (line,) = (line for line in section["text"] if line.startswith("* "))
     assert f"some could not be fitted in {count} of 10 splits, where it gets the scores of the base rate: " in line

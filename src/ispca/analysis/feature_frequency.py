@@ -23,8 +23,8 @@ class FeatureFrequency(NamedTuple):
 
 
 def feature_frequency(bagged: BaggedPosterior | None, table: Table) -> FeatureFrequency | None:
-    """Return how often the bags chose the features; None without bags."""
-    if bagged is None:
+    """Return how often the bags chose the features; None without bags, and if no component is supervised."""
+    if bagged is None or bagged.estimator[0].n_supervised == 0:
         return None
     found = bagged.stability(max(1, int(bagged.n_supervised_.max()))).table
     known = dict(

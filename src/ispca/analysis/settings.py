@@ -267,6 +267,8 @@ class Settings:
             raise SettingError("⟦offset⟧ is for counts. Add ⟦kind=count⟧.")
         if self.paper and self.method in OWN_METHODS:
             raise SettingError(f"⟦method={self.method}⟧ is not one of the paper's methods.", "⟦Leave out paper⟧.")
+        if self.paper and self.bags:
+            raise SettingError("⟦paper⟧ has no bags: these use honest scores. ⟦Leave out bags⟧.")
         if self.bags == 1:
             raise SettingError("⟦bags=1⟧ gives no intervals. Pass at least 2 bags, or 0 for none.")
         if self.cv == 1:

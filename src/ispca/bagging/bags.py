@@ -146,7 +146,8 @@ def read_data(
     columns.fit(X, sample_weight=weight)
     encoded, y = checked_data(columns.encode(X), y if target.ordered else target.read(y))
     target = target.of(y)
-    samples = Samples(encoded, y, check_groups(groups, n_samples), weight, offset).of_positive_weight()
+    groups = copies_as_groups(encoded, y) if groups is None else check_groups(groups, n_samples)
+    samples = Samples(encoded, y, groups, weight, offset).of_positive_weight()
     # Bags number the samples by their places here.
     return BagData(columns, samples._replace(kept=None), target, target.choose_family(y), labels)
 
@@ -186,6 +187,18 @@ def run_bags(
             f"{failed} of {n_bags} failed, so their samples are missing from the average. The first error: {error}"
         )
     return Bags([outcomes[k] for k in good], [splits[k] for k in good], basis)
+
+
+def copies_as_groups(X: Any, y: Any) -> Any:
+    """Return copies of a sample as groups, which folds and permutations keep together; None if there are none.
+
+    Copies with different targets are not: permutations would exchange nothing but these targets.
+    """
+    copies = copies_together(X)
+    if copies is None:
+        return None
+    first = np.unique(copies, return_index=True)[1]
+    return copies if (y == y[first][np.unique(copies, return_inverse=True)[1].ravel()]).all() else None
 
 
 def units_of(samples: Samples) -> Any:

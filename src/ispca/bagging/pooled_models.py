@@ -23,7 +23,8 @@ from ..targets.samples import log_class_probability
 from ..targets.target_and_prediction_checks import check_offset
 from .bag import Bag
 from .bags import BagData, Bags
-from .conformal import class_p_values, jackknife_interval, prediction_sets
+from .calibrated_intervals import observation_columns, predictive_interval
+from .conformal import class_p_values, prediction_sets
 from .noise_factor import fit_noise_factor
 from .pooled_components import place_draws
 
@@ -66,11 +67,12 @@ class PooledModel(PosteriorModel):
         model, found = cls(), bags.bags
         arrays: dict[str, Any] = {"coef": place_draws(found)}
         arrays["intercept"] = np.stack([bag.intercept for bag in found])
-        for name in ("coef", "intercept"):
-            center = arrays[name].mean(axis=1, keepdims=True)
-            arrays[name] = center + CONTRACTION * (arrays[name] - center)
         if found[0].extra is not None:
             arrays[str(data.family.extra)] = np.stack([bag.extra for bag in found])
+        for name in ("coef", "intercept", "thresholds"):
+            if name in arrays:
+                center = arrays[name].mean(axis=1, keepdims=True)
+                arrays[name] = center + CONTRACTION * (arrays[name] - center)
         model.n_features_in_ = Z.shape[1]
         model.left_out_ = bags.left_out(len(Z))
         model._complete(Posterior(data.family.name, **arrays), found, Z, data)
@@ -367,28 +369,6 @@ class PooledSurvival(PooledModel, PosteriorSurvival):
             columns[f"{name}_q5"] = np.minimum(curves.lower[:, place], given)
             columns[f"{name}_q95"] = np.maximum(curves.upper[:, place], given)
         return columns
-
-
-def observation_columns(interval: Floats, found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a predictive interval by the columns of files."""
-    mean = np.asarray(found["mean"], dtype=np.float64)
-    return {"q5": np.minimum(interval[:, 0], mean), "q95": np.maximum(interval[:, 1], mean)}
-
-
-def predictive_interval(
-    model: PooledModel,
-    Z: Floats,
-    level: float,
-    offset: Floats | None = None,
-    spread: Callable[[Floats], Floats] | None = None,
-) -> Floats:
-    """Return intervals of new observations, calibrated out of the bag; ``spread`` is a function of the mean."""
-    left_out, calibration = model.out_of_bag_, {"groups": model.groups_, "weights": model.sample_weight_}
-    found = []
-    for without in model.means_without(Z, offset):
-        scales = None if spread is None else (spread(left_out), spread(without))
-        found.append(jackknife_interval(left_out, model.observed_, without, level, scales, **calibration))
-    return np.concatenate(found)
 
 
 # The model of all bags for each kind of target.

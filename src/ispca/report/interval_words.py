@@ -61,12 +61,13 @@ def promise_text(n_bags: int, target: Target, grouped: bool = False) -> str:
     if target.has_classes:
         return (
             f"{start}: a bagged 90% interval of each probability, and a prediction set of classes. Of the new "
-            "samples of each class, about 90% have this class in their set, and at least 80% are guaranteed "
-            f"{like}; a class with fewer than 9 samples is in every set."
+            f"samples of each class, about 90% have this class in their set {like}; theory promises at least 80%, "
+            "up to the scaling of the features. A class with fewer than 9 samples is in every set."
         )
     return (
         f"{start}: a bagged 90% interval of the mean, and an interval for the value itself. About 90% of new "
-        f"values lie in it, and at least 80% are guaranteed {like}; with fewer than 9 samples it is infinite."
+        f"values lie in it {like}; theory promises at least 80%, up to the scaling of the features. With fewer "
+        "than 9 samples it is infinite."
     )
 
 
