@@ -95,7 +95,8 @@ def test_bags_where_they_are_impossible_or_not_those_of_the_paper(analysis):
     assert number_of_bags(table, Settings()) == N_BAGS
     assert number_of_bags(table, Settings(bags=7)) == 7
     assert number_of_bags(table, Settings(paper=True)) == 0
-    assert number_of_bags(table, Settings(paper=True, bags=3)) == 3
+    with pytest.raises(SettingError, match="has no bags"):
+        Settings(paper=True, bags=3)
     unknown = replace(table, kind="dose")
     assert number_of_bags(unknown, Settings()) == 0
     with pytest.raises(SettingError, match="does not apply to this kind of target"):

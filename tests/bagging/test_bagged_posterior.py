@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 
 import bagged_fits
 from bagged_fits import GRADES, MODELS, N_BAGS, fitted, linear_features, options, unfitted
-from ispca import ISPCA, SPCA, BaggedPosterior, HorseshoeRegressor
+from ispca import ISPCA, SPCA, BaggedPosterior, HorseshoeRegressor, HorseshoeSurvival
 from ispca.bagging.bootstrap import draw_bags
 from ispca.targets import find_target
 from ispca.validation import stability
@@ -280,3 +280,15 @@ def test_what_is_made_of_bags_cannot_be_fitted():
         components.fit(np.ones((3, 3)))
     with pytest.raises(TypeError, match=r"BaggedPosterior\.fit"):
         model.fit(np.ones((3, 3)))
+
+
+def test_few_events_do_not_separate_the_samples():
+    """More components than events would give linear predictors of any size."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 200))
+    event = np.arange(60) % 4 == 0
+    time = rng.exponential(size=60)
+    model = make_pipeline(ISPCA(50, n_supervised=0, whiten=True), HorseshoeSurvival())
+    bagged = BaggedPosterior(model, n_bags=6, n_jobs=1, random_state=0).fit(X, (event, time))
+    assert bagged.mean_interval(X).std() < 10
+    assert np.abs(bagged.model_.posterior_.hazard.log_rates).max() < 30

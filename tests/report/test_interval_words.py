@@ -10,7 +10,7 @@ def test_each_kind_of_target_has_its_promise():
     texts = {name: promise_text(50, target) for name, target in TARGETS.items()}
     assert texts["classification"] == texts["ordinal"]
     assert "theory promises at least 80%" in texts["classification"]
-    assert "a class with fewer than 9 samples is in every set" in texts["classification"]
+    assert "A class with fewer than 9 samples is in every set" in texts["classification"]
     assert "About 90% of new values lie in it" in texts["regression"]
     assert texts["count"] == texts["regression"]
     assert texts["survival"].endswith("intervals of the chances of survival.")

@@ -103,12 +103,10 @@ class BagFit:
     def __call__(self, estimator: Pipeline, train: Samples, test: Samples, target: Target) -> Bag:
         """Fit a pipeline of a reduction, and perhaps a model, to the samples of a bag."""
         reduction, *models = (step for _, step in estimator.steps)
-        most = max(
-            1,
-            int(COMPONENTS_PER_SAMPLE * len(train.y))
-            - SPARE
-            - len(() if reduction.adjust is None else reduction.adjust),
-        )
+        # Of survival times, only events inform.
+        n_informative = np.count_nonzero(train.y["event"]) if target.timed else len(train.y)
+        n_covariates = len(() if reduction.adjust is None else reduction.adjust)
+        most = max(1, int(COMPONENTS_PER_SAMPLE * n_informative) - SPARE - n_covariates)
         if reduction.n_components is not None:
             reduction.set_params(n_components=min(reduction.n_components, most))
         with warnings.catch_warnings():
