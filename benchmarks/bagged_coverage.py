@@ -40,6 +40,8 @@ N_FACTORS, FACTOR_SIZE, N_NEW = 10, 30, 200
 LEVELS = (0.05, 0.95)
 # Thresholds of the ordered classes.
 CUTS = (-1.5, 1.5)
+# Time at which the chance of survival is predicted: 0.5 is about the median.
+HORIZON = 0.5
 CHAINS: dict[str, Any] = {"n_chains": 2, "n_warmup": 500, "n_draws": 500, "retry": False, "n_jobs": 1}
 MODELS = {
     "Gaussian": HorseshoeRegressor,
@@ -187,7 +189,13 @@ def measure(design: Design, number: int, n_bags: int) -> dict[str, float]:
         sets = bagged.predict_set(X_new)
         found["set"] = float(np.mean([sets[y_new == c, c].mean() for c in range(sets.shape[1])]))
         found["set_size"] = float(sets.sum(axis=1).mean())
-    elif kind != "survival":
+    elif kind == "survival":
+        curves = bagged.survival_curves(X_new, [HORIZON])
+        ends = np.stack([curves.lower, curves.upper], axis=-1)[:, 0]
+        found["interval"], found["interval_width"] = coverage(
+            ends, np.exp(-HORIZON * np.exp(X_new @ truth.coef[:, 0]))
+        )
+    else:
         ends = bagged.predict_interval(X_new)
         found["interval"], found["interval_width"] = coverage(ends, y_new)
     plain = make_pipeline(reduction.set_params(test="paper"), model.set_params(**CHAINS, random_state=number))

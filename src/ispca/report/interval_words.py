@@ -37,7 +37,9 @@ def interval_text(n_bags: int) -> str:
         )
     return (
         "Effects, 90% intervals and P(sign) are bagged: the whole procedure, from the screening of the features "
-        f"to the model, was repeated in {n_bags} bootstrap samples of the data (bags)."
+        f"to the model, was repeated in {n_bags} bootstrap samples of the data (bags). In simulations, these "
+        "intervals contained the truth in 64% to 100% of cases with up to 600 features, and in 48% to 77% with a "
+        "weak signal among 5,000 features."
     )
 
 
