@@ -2,11 +2,15 @@
 
 import csv
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import ispca
+from ispca import ISPCA, HorseshoeClassifier
+from ispca.analysis.feature_frequency import find_weak_signal
 from ispca.analysis.fitting import number_of_bags
 from ispca.analysis.result_files import COLUMNS
 from ispca.analysis.settings import N_BAGS, Settings
@@ -101,3 +105,16 @@ def test_bags_where_they_are_impossible_or_not_those_of_the_paper(analysis):
     assert number_of_bags(unknown, Settings()) == 0
     with pytest.raises(SettingError, match="does not apply to this kind of target"):
         number_of_bags(unknown, Settings(bags=2))
+
+
+def test_bags_without_components_are_a_finding():
+    estimator = make_pipeline(ISPCA(2), HorseshoeClassifier())
+    bagged = SimpleNamespace(estimator=estimator, n_supervised_=np.array([0, 0, 0, 2]))
+    (finding,) = find_weak_signal(bagged)
+    assert finding.kind == "weak_signal"
+    assert finding.sentence.startswith("Only 1 of 4 bags found a component")
+    bagged.n_supervised_ = np.array([0, 0, 1, 2])
+    assert find_weak_signal(bagged) == []
+    bagged.n_supervised_ = np.zeros(4)
+    bagged.estimator = make_pipeline(ISPCA(2, n_supervised=0), HorseshoeClassifier())
+    assert find_weak_signal(bagged) == find_weak_signal(None) == []

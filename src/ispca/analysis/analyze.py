@@ -20,7 +20,7 @@ from ..readers import Table, TableError
 from .analysis import THE_MODEL, Analysis
 from .data_file import read_data
 from .data_in_memory import are_names, make_table, new_table
-from .feature_frequency import feature_frequency
+from .feature_frequency import feature_frequency, find_weak_signal
 from .feature_significance import feature_significance
 from .fitting import (
     choose_method,
@@ -149,6 +149,8 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
     combined = fit_combined(table, model, validation, settings)
     predictor = model if combined is None else combined
     bagged = fit_bags(table, pipeline, n_bags, settings.seed, listener)
+    weak = find_weak_signal(bagged)
+    tell(weak, listener)
     tested, copies = evaluate_test(test, (predictor, bagged), details, table, listener)
     significance = feature_significance(table, settings.seed)
     posterior = posterior_coefficients(table, model, bagged)
@@ -160,7 +162,7 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
         coefficient_table(model, table, posterior, significance, feature_frequency(bagged, table)),
         None if validation is None else fold_predictions(validation, table),
         judgment,
-        (*findings, *borderline, *unfitted, *copies),
+        (*findings, *borderline, *unfitted, *copies, *weak),
         tested,
         tuple(table.notes),
         details,

@@ -12,7 +12,7 @@ from ..targets import find_target
 
 KINDS = (
     *("leak", "odd_features", "outliers", "duplicates", "repeats", "batch", "file_order", "small_class"),
-    *("borderline", "scale", "substitutes"),
+    *("borderline", "scale", "substitutes", "weak_signal"),
 )
 # Blocks of columns that are copied at a time.
 BLOCK = 4096
