@@ -149,8 +149,6 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
     combined = fit_combined(table, model, validation, settings)
     predictor = model if combined is None else combined
     bagged = fit_bags(table, pipeline, n_bags, settings.seed, listener)
-    weak = find_weak_signal(bagged)
-    tell(weak, listener)
     tested, copies = evaluate_test(test, (predictor, bagged), details, table, listener)
     significance = feature_significance(table, settings.seed)
     posterior = posterior_coefficients(table, model, bagged)
@@ -162,7 +160,7 @@ def analyze_table(table: Table, settings: Settings, listener: Listener, pair: An
         coefficient_table(model, table, posterior, significance, feature_frequency(bagged, table)),
         None if validation is None else fold_predictions(validation, table),
         judgment,
-        (*findings, *borderline, *unfitted, *copies, *weak),
+        (*findings, *borderline, *unfitted, *copies, *tell(find_weak_signal(bagged), listener)),
         tested,
         tuple(table.notes),
         details,

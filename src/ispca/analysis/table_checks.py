@@ -103,8 +103,7 @@ def check_table(
         findings = [finding for finding in findings if finding.kind != "scale" or not transform]
     findings = [*few, *findings, *find_substitutes(table.substitutes)]
     findings = [_with_advice(finding, table, listener) for finding in findings]
-    tell(findings, listener)
-    return findings
+    return tell(findings, listener)
 
 
 def check_in_memory(table: Table, features: list[str], n_folds: int | None = None) -> list[Finding]:
@@ -121,10 +120,11 @@ def check_in_memory(table: Table, features: list[str], n_folds: int | None = Non
     )
 
 
-def tell(findings: list[Finding], listener: Listener) -> None:
-    """Tell a listener about findings."""
+def tell(findings: list[Finding], listener: Listener) -> list[Finding]:
+    """Tell a listener about findings, and return them."""
     for finding in findings:
         listener.warn(finding.sentence, finding.kind)
+    return findings
 
 
 def _with_advice(finding: Finding, table: Table, listener: Listener) -> Finding:
