@@ -276,6 +276,7 @@ def test_methods_are_those_of_the_model():
 
 def test_what_is_made_of_bags_cannot_be_fitted():
     components, model = fitted("quantity").pipeline_
+    assert not hasattr(components, "inverse_transform")
     with pytest.raises(TypeError, match=r"BaggedPosterior\.fit"):
         components.fit(np.ones((3, 3)))
     with pytest.raises(TypeError, match=r"BaggedPosterior\.fit"):

@@ -58,6 +58,11 @@ class PooledComponents(LinearProjection):
         pooled.n_supervised_, pooled.kept_columns_ = 0, np.empty(0, np.intp)
         return pooled
 
+    @property
+    def inverse_transform(self) -> Any:
+        """Missing: the linear features of many bags are not components, from which features could be rebuilt."""
+        raise AttributeError("PooledComponents has no inverse_transform: its features are not components.")
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Refuse: the features are those of bags."""
         raise TypeError("PooledComponents are made by BaggedPosterior.fit.")
