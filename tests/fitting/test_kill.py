@@ -19,11 +19,12 @@ TESTS = Path(__file__).parents[1]
 N_FITS = 18
 
 SETUP = """
-    import json, os, pickle, signal, sys, time
+    import os, pickle, signal, sys, time
     sys.path.insert(0, {tests!r})
     import numpy as np
     from odd_methods import Noted
     from sklearn.linear_model import LogisticRegression
+    from ispca.fitting import fit_store
     from ispca.validation import compare
 
     rng = np.random.default_rng(0)
@@ -75,7 +76,7 @@ KILL_AT_POINT = """
         return call
 
     # Each fit is synced twice: the file, then the folder.
-    POINTS = [(json, "dump", "half way", 2), (os, "fsync", "before", 3)]
+    POINTS = [(fit_store, "write_json", "half way", 2), (os, "fsync", "before", 3)]
     POINTS += [(os, "replace", "before", 2), (os, "replace", "after", 2), (os, "fsync", "before", 4)]
     for module, name, moment, number in POINTS:
         child = os.fork()

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import column_or_1d, get_tags
+from sklearn.utils.multiclass import check_classification_targets
 
 from ..containers import ColumnSource, wrap_container
 from ..data_checks.copies_outliers_and_drift import copies_together
@@ -145,6 +146,8 @@ def read_data(
     weight, offset = check_weights(sample_weight, n_samples), check_offset(offset, n_samples)
     columns.fit(X, sample_weight=weight)
     encoded, y = checked_data(columns.encode(X), y if target.ordered else target.read(y))
+    if target.unordered:
+        check_classification_targets(y)
     target = target.of(y)
     groups = copies_as_groups(encoded, y) if groups is None else check_groups(groups, n_samples)
     samples = Samples(encoded, y, groups, weight, offset).of_positive_weight()
