@@ -91,6 +91,10 @@ def one_weak_gene(study):
     study.X[study.tissue == "tumour", 0] += 1.6
 
 
+def no_signal(study):
+    study.tissue[:] = np.random.default_rng(2).permutation(study.tissue)
+
+
 def raw_counts(study):
     study.X = study.counts()
 
@@ -111,6 +115,7 @@ CASES = {
     "small_class": ((tumors(4), "--cv 5"), (tumors(5), "--cv 5")),
     "borderline": ((one_weak_gene, "--permutations 1000"), (noisy_sample, "--permutations 1000")),
     "scale": ((raw_counts, ""), (log_counts, "")),
+    "weak_signal": ((no_signal, "--bags 6"), (noisy_sample, "--bags 6")),
 }
 
 
