@@ -163,7 +163,8 @@ def test_tables_are_refused_before_large_imports(line, tmp_path):
     file.write_text("id,class,x\n" + "".join(f"s{k},{'ab'[k % 2]},{k / 7}\n" for k in range(20)))
     program = """if True:
         import sys
-        import scipy.sparse  # which the readers need, and which imports scipy.linalg in SciPy 1.12
+        # The readers and the targets need these, which import scipy.linalg in SciPy 1.12 and in 1.18.
+        import scipy.sparse, scipy.special
         needed = {*sys.modules}
         from ispca.cli import main
         code = main(sys.argv[1:])
