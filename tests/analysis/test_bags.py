@@ -113,6 +113,8 @@ def test_bags_without_components_are_a_finding():
     (finding,) = find_weak_signal(bagged)
     assert finding.kind == "weak_signal"
     assert finding.sentence.startswith("Only 1 of 4 bags found a component")
+    bagged.n_supervised_ = np.zeros(4)
+    assert find_weak_signal(bagged)[0].sentence.startswith("None of the 4 bags found a component")
     bagged.n_supervised_ = np.array([0, 0, 1, 2])
     assert find_weak_signal(bagged) == []
     bagged.n_supervised_ = np.zeros(4)

@@ -11,7 +11,7 @@ from ..data_checks import Finding
 from ..foundation.arrays import Floats
 from ..readers import Table
 
-# With components in fewer bags, intervals covered only 48% to 77% in simulations (docs/coverage.md).
+# A signal that fewer bags find is weak: there, intervals were too narrow in simulations (docs/coverage.md).
 FOUND = 0.5
 
 
@@ -33,8 +33,9 @@ def find_weak_signal(bagged: BaggedPosterior | None) -> list[Finding]:
     n_bags, n_found = len(bagged.n_supervised_), int(np.count_nonzero(bagged.n_supervised_))
     if n_found >= FOUND * n_bags:
         return []
+    bags = f"Only {n_found} of {n_bags} bags" if n_found else f"None of the {n_bags} bags"
     sentence = (
-        f"Only {n_found} of {n_bags} bags found a component related to the target. If there is a signal, it is "
+        f"{bags} found a component related to the target. If there is a signal, it is "
         "too weak for these samples, and intervals of features and of predicted means may be too narrow."
     )
     return [Finding("weak_signal", sentence)]

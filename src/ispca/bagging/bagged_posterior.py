@@ -154,13 +154,13 @@ class BaggedPosterior(MetaEstimatorMixin, BaseEstimator):
         data = read_data(parts.reduction, parts.model.target, X, y, **given)
         bags = run_bags(parts.reduction, parts.model, data, self.n_bags, self.n_jobs, self.resume, seed)
         components = PooledComponents.of(data.columns, bags.basis, bags.bags)
-        Z = np.asarray(components._project(data.samples.X, components.components_))
+        Z = components.project(data.samples.X)
         model = POOLED[data.target.name].of(bags, Z, data)
         self.pipeline_ = make_pipeline(*before, components, model)
         self.out_of_bag_ = out_of_bag_table(model, data)
         self.n_supervised_ = np.array([len(bag.ends) for bag in bags.bags])
         self.frequency_ = bags.frequency(len(data.columns.mean_))
-        self._bag_components = bag_components(bags, data)
+        self._bag_components = bag_components(bags, Z, data)
         first = before[0] if before else components
         self.n_features_in_ = first.n_features_in_
         if hasattr(first, "feature_names_in_"):

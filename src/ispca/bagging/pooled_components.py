@@ -58,6 +58,10 @@ class PooledComponents(LinearProjection):
         pooled.n_supervised_, pooled.kept_columns_ = 0, np.empty(0, np.intp)
         return pooled
 
+    def project(self, encoded: Any) -> Floats:
+        """Return the linear features of encoded samples."""
+        return np.asarray(self._project(encoded, self.components_))
+
     @property
     def inverse_transform(self) -> Any:
         """Missing: the linear features of many bags are not components, from which features could be rebuilt."""

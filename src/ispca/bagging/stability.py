@@ -69,15 +69,11 @@ class BagComponents(NamedTuple):
     scores: Floats  # of all samples (samples x components)
 
 
-def bag_components(bags: Bags, data: BagData) -> list[BagComponents]:
-    """Return the supervised components of all bags."""
+def bag_components(bags: Bags, Z: Floats, data: BagData) -> list[BagComponents]:
+    """Return the supervised components of all bags; ``Z`` are the linear features of all samples."""
     columns, source = data.columns, data.columns.source_columns_
-    n_features = len(columns.mean_)
-    basis = bags.basis.projection(n_features)
-    # The projections of one bag after the other would each read all of X.
-    common = np.asarray(columns._project(data.samples.X, basis))
-    directions = np.concatenate([bag.directions(n_features) for bag in bags.bags])
-    own = np.asarray(columns._project(data.samples.X, directions))
+    n_common = Z.shape[1] - sum(len(bag.ends) for bag in bags.bags)
+    common, own = Z[:, :n_common], Z[:, n_common:]
     found, start = [], 0
     for bag in bags.bags:
         end = start + len(bag.ends)

@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.base import clone
 
 from ..bagging.bags import read_data, run_bags
+from ..bagging.pooled_components import PooledComponents
 from ..bagging.stability import Stability, bag_components, summarize
 from ..families import FAMILIES, CountFamily
 from ..fitting.comparison_inputs import checked_data
@@ -72,8 +73,9 @@ def stability(
             raise ValueError(f"{name} must be at least {least}, got {value}.")
     data = read_data(clone(reduction), _choose_target(reduction.family, X, y), X, y, groups=groups)
     bags = run_bags(reduction, None, data, n_bags, n_jobs, None, integer_seed(random_state))
+    Z = PooledComponents.of(data.columns, bags.basis, bags.bags).project(data.samples.X)
     names = getattr(data.columns, "feature_names_in_", range(data.columns.n_features_in_))
-    return summarize(bag_components(bags, data), [str(name) for name in names], n_components)
+    return summarize(bag_components(bags, Z, data), [str(name) for name in names], n_components)
 
 
 def _choose_target(family: str, X: Any, y: Any) -> Target:
